@@ -6,11 +6,13 @@ propose and reject what is far from the margin by a proved bound; integers and b
 =================  ==============================================================================
 `maximum_margin`   `solve`: every margin, by geometry and norm
 `result`           what it returns: `Truth` (ℓ₂), `L1Margin` and `NegativeMargin`
+`roots`            digits and doubles of the square roots of rationals
 `certificate`      the sections of a certificate, and how it is written
 `check`            the independent checker: standard library, and nothing of this project
 `candidate`        untrusted: a working-set method in doubles; `pricing` scans the rows for it
 `proof`            the minimum-norm point, proved, from whatever candidate
 `rational`         exact inner products for each geometry, behind a filter in doubles
+`linear_algebra`   over the integers: pivots, null spaces, coordinates
 `one_vs_one`       all pairs of many classes on one Gram matrix
 `enclosure`        bounds in ball arithmetic where γ̄² is not rational (RBF, normalised)
 `l1`               the ℓ₁ margins: the value of a matrix game

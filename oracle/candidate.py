@@ -40,7 +40,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.oracle.pricing import Scans, least_scores, sides_of, spread
+from gammabar.oracle.pricing import Rows, Scans, least_scores, sides_of, spread
+from gammabar.oracle.rational import tame
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 from gammabar.problems.points import is_sparse
 from gammabar.problems.problem import Floats
@@ -80,22 +81,43 @@ class Candidate:
     settled: bool = False
 
 
+def candidate_for(problem: Problem, method: str, watch: Watch | None = None) -> Candidate:
+    """An untrusted candidate by the method asked for, or by CVXPY where doubles fail the other."""
+    tamed, _ = tame(problem)
+    if method == "exact":
+        found = _exact_candidate(tamed, watch or Watch())
+        if np.isfinite(found.weights).all() and len(found.support):
+            return found
+    return cvxpy_working_set(tamed)
+
+
+def _exact_candidate(problem: Problem, watch: Watch) -> Candidate:
+    """By the Gram matrix, or where the margin is too narrow for it by the rows themselves."""
+    if problem.n * problem.dimension <= LITTLE:
+        return working_set(problem, watch)
+    rows = isinstance(problem, DenseProblem | SparseProblem) and problem.dimension <= _COLUMNS
+    found = working_set(problem, watch, NARROW if rows else ZERO)
+    if found.settled or not rows or _large_and_wide(problem, found):
+        return found
+    return narrow_candidate(problem, found, watch)
+
+
+def _large_and_wide(problem: Problem, found: Candidate) -> bool:
+    """Whether the second way would need much memory, for a margin that doubles show well enough.
+
+    Then rounding has ended the search next to the answer, and the proof mends what is missing.
+    """
+    if problem.n * problem.dimension <= LARGE:
+        return False
+    w = problem.combine(spread(problem.n, found.support, found.weights))
+    return float(np.linalg.norm(w)) > NARROW * problem.radius
+
+
 def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZERO) -> Candidate:
-    """Guess the support of the minimum-norm point of the rows' convex hull.
+    """Guess the support of the minimum-norm point of the rows' convex hull, of any geometry.
 
-    Parameters
-    ----------
-    problem : Problem
-        Any geometry; only ``scores``, ``combine`` and ``gram`` are used.
-    watch : Watch, optional
-        Told the bounds of the margin after each scan.
-    floor : float
-        Share of the radius below which the search is given up.
-
-    Returns
-    -------
-    Candidate
-        Rows with positive weights that sum to one.
+    The watch is told the bounds of the margin after each scan; the search is given up if the point
+    is shorter than the share `floor` of the radius.
     """
     minimum_norm = load_core(problem)
     radius2 = problem.radius**2
@@ -212,18 +234,7 @@ def _plain_settle(H, side, S, q, s, sides):  # type: ignore[no-untyped-def]
 
 
 def cvxpy_working_set(problem: Problem) -> Candidate:
-    """The same guess from CVXPY: interior-point solutions of growing working sets.
-
-    Parameters
-    ----------
-    problem : Problem
-        Any geometry; CVXPY sees the Gram matrix of the working set only.
-
-    Returns
-    -------
-    Candidate
-        Rows whose weight is not negligible for an interior-point method.
-    """
+    """The same guess from CVXPY: interior-point solutions of growing working sets."""
     from gammabar.oracle.cvxpy_models import kernel_dual
 
     n, look = problem.n, Scans(problem)
@@ -371,31 +382,13 @@ _ENTRIES = 1 << 26
 #: Share of the largest eigenvalue of the covariance below which another is rounding.
 _FLAT = 1e-14
 
-Rows = NDArray[np.int64]
 _Tell = Callable[[Rows, Floats], None]
 
 
-def narrow(problem: Problem) -> bool:
-    """Whether there is this second way for a problem: rows of not too many coordinates."""
-    return isinstance(problem, DenseProblem | SparseProblem) and problem.dimension <= _COLUMNS
-
-
 def narrow_candidate(problem: Problem, first: Candidate, watch: Watch) -> Candidate:
-    """A better guess than `first`, which the Gram matrix gave.
+    """A better guess than `first`, which the Gram matrix gave, for rows with coordinates.
 
-    Parameters
-    ----------
-    problem : DenseProblem or SparseProblem
-        With or without free intercept.
-    first : Candidate
-        Where to start.
-    watch : Watch
-        Told the bounds on the way.
-
-    Returns
-    -------
-    Candidate
-        Weights with Aᵀq = 0 as far as doubles tell, or a guess at the minimum-norm point.
+    It has weights with Aᵀq = 0 as far as doubles tell, or is a guess at the minimum-norm point.
     """
     assert isinstance(problem, DenseProblem | SparseProblem)
     watch.stage("is there a margin?")

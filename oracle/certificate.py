@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
 from gammabar.problems.output import write_whole
 
-FORMAT = "gammabar-certificate"
-#: Version 2 has intercepts, separation, and more kinds of files; version 3 has light certificates.
-#: What can be said in version 1 is said in it.
-VERSION = 1
-
 
 def version_for(kind: str, problem: Problem) -> int:
-    """The version of a certificate of this kind about this problem."""
+    """The version of a certificate: the first one that has all that it says.
+
+    Version 2 has intercepts, separation, and more kinds of files; version 3 light certificates.
+    """
     if kind == "support":
         return 3
     source = problem.plain.source
     newer = kind == "separation" or problem.intercept != "none"
     newer |= source is not None and (bool(source.drop) or source.format in ("npy", "scipy"))
-    return VERSION + newer
+    return 1 + newer
 
 
 def rational(value: Fraction) -> str:
@@ -34,14 +30,19 @@ def rational(value: Fraction) -> str:
     return f"{value.numerator:#x}/{value.denominator:#x}"
 
 
-def weights_section(
-    support: NDArray[np.int64], numerators: list[int], total: int
+def head_section(
+    kind: str, problem: Problem, support: Iterable[int], weights: list[int]
 ) -> dict[str, Any]:
-    """Dual weights as in the certificate: integers with their sum."""
+    """What every certificate begins with: the data, and weights of rows as integers."""
     return {
+        "format": "gammabar-certificate",
+        "version": version_for(kind, problem),
+        "kind": kind,
+        "geometry": geometry(problem),
+        "data": data_section(problem),
         "support": [int(i) for i in support],
-        "weights": [f"{v:#x}" for v in numerators],
-        "total": f"{total:#x}",
+        "weights": [f"{v:#x}" for v in weights],
+        "total": f"{sum(weights):#x}",
     }
 
 
@@ -71,37 +72,23 @@ def data_section(problem: Problem) -> dict[str, Any]:
     """The data section of a certificate: what the data are and how to find them again."""
     problem = problem.plain
     points, d = (int(v) for v in problem.X.shape)
-    section: dict[str, Any] = {"sha256": problem.digest(), "n": points, "d": d}
+    section: dict[str, Any] = {"name": "arrays", "sha256": problem.digest(), "n": points, "d": d}
     source = problem.source
     if source is None:
         classes = ["-1", "1"]
         if isinstance(problem, MulticlassProblem):
             classes = [str(c) for c in range(problem.k)]
-        return {
-            "name": "arrays",
-            **section,
-            "format": "npz",
-            "files": ["data.npz"],
-            "classes": classes,
-            "arrays": ["X", "y"],
-        }
-    section |= {
-        "name": source.name,
-        "format": source.format,
-        "files": list(source.files),
-        "classes": list(source.classes),
-    }
-    optional = {
-        "label": source.label,
-        "drop": source.drop or None,
-        "arrays": source.arrays,
-        "rows": source.rows,
-    }
-    return section | {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in optional.items()
-        if value is not None
-    }
+        section |= {"format": "npz", "files": ["data.npz"], "classes": classes}
+        return section | {"arrays": ["X", "y"]}
+    section |= {"name": source.name, "format": source.format}
+    section |= {"files": list(source.files), "classes": list(source.classes)}
+    if source.label is not None:
+        section["label"] = source.label
+    for name in ("drop", "arrays", "rows"):
+        value = getattr(source, name)
+        if value is not None and (name != "drop" or value):
+            section[name] = list(value)
+    return section
 
 
 def write_certificate(certificate: dict[str, Any], path: str | Path) -> None:

@@ -30,8 +30,7 @@ and n 2⁻¹⁰⁷⁴ more where products underflow; the Frobenius norm of |R|�
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from math import ceil, isqrt
@@ -39,19 +38,20 @@ from typing import Any
 
 import numpy as np
 from flint import arb, ctx, fmpq, fmpz_mat
-from numpy.typing import NDArray
 
+from gammabar.oracle.linear_algebra import integers_of, to_fmpz_mat
 from gammabar.oracle.linear_system import GramSystem, enclose as solve_system
-from gammabar.oracle.pricing import balanced
+from gammabar.oracle.pricing import Rows, balanced, sides_of, spread
+from gammabar.oracle.proof import MinimumNorm
 from gammabar.oracle.rational import (
     ROUNDOFF,
     SAFETY,
+    KernelRows,
     exponent_of,
     integer_rows,
     largest,
     product,
     squared_norms,
-    to_fmpz_mat,
 )
 from gammabar.problems import KernelProblem, ProblemError
 from gammabar.problems.problem import Floats
@@ -65,119 +65,74 @@ _LEAST = 1 << 17
 #: Rows may enter this often after a polish; the bounds are valid whenever we stop.
 _REPAIRS = 20
 
-
-@dataclass(frozen=True)
-class Enclosure:
-    """lower ≤ γ̄ ≤ upper, and the weights numerators/total on the support that prove both."""
-
-    support: NDArray[np.int64]
-    numerators: list[int]
-    total: int
-    lower: Fraction
-    upper: Fraction
-    rounds: int
+Bounds = tuple[Fraction, Fraction]
 
 
 def enclose(
     problem: KernelProblem,
-    support: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    support: Rows,
+    weights: Floats,
     digits: int,
     within: Fraction = Fraction(0),
-) -> Enclosure:
-    """Bounds of γ̄ with about so many digits in common.
+) -> tuple[MinimumNorm, Bounds]:
+    """Bounds of γ̄ with about so many digits in common, and the weights that prove both.
 
-    Parameters
-    ----------
-    problem : KernelProblem
-        With an RBF kernel, a Gram matrix, or any kernel with normalised Gram matrix.
-    support, weights : arrays
-        A candidate for the dual optimum.
-    digits : int
-        Decimal digits wanted.
-    within : Fraction
-        The bounds hold for all positive semidefinite Gram matrices at this distance at most.
+    The support and its weights are a candidate for the dual optimum. The bounds hold for all
+    positive semidefinite Gram matrices at a distance of at most `within`.
     """
     claim = ceil(digits * 3.33) + 8  # bits of the bounds that are reported
-    found = _enclose(problem, support, weights, claim, 2 * claim + 96, within)
+    found, (low, high) = _enclose(problem, support, weights, claim, 2 * claim + 96, within)
     for precision in _PRECISIONS:
         # Points that nearly coincide need more bits: K(x, z) = 1 up to their squared distance.
-        wide = found.upper - found.lower > found.upper / 2**claim
+        wide = high - low > high / 2**claim
         if not wide or within or len(found.support) > _POLISH or precision < 2 * claim + 96:
             continue
-        before = found
-        found = _enclose(problem, support, weights, precision // 2, precision, within)
-        if found.lower > 0 and 2**20 * (found.upper - found.lower) > before.upper - before.lower:
+        before = high - low
+        found, (low, high) = _enclose(problem, support, weights, precision // 2, precision, within)
+        if low > 0 and 2**20 * (high - low) > before:
             # The weights are not optimal, as where symmetric points share the margin: more bits
             # do not help.
             break
     unit = Fraction(2) ** _half_exponent(problem)
-    return replace(
-        found,
-        lower=_round(found.lower * unit, claim, up=False),
-        upper=_round(found.upper * unit, claim, up=True),
-    )
+    return found, (_round(low * unit, claim, up=False), _round(high * unit, claim, up=True))
 
 
 def _enclose(
     problem: KernelProblem,
-    support: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    support: Rows,
+    weights: Floats,
     bits: int,
     places: int,
     within: Fraction,
-) -> Enclosure:
+) -> tuple[MinimumNorm, Bounds]:
     """Bounds from weights with so many bits, and from entries with so many places.
 
     They are in units of 2^h, h the half exponent of a Gram matrix that is not normalised.
     """
     within /= Fraction(4) ** _half_exponent(problem)
-    corral = list(map(int, support))
+    side, sides = sides_of(problem)
+    corral = support.tolist()
     q = [max(1, round(Fraction(float(v)) * 2**bits)) for v in weights]
-    corral, q = _complete(problem, corral, q)
+    for k in set(range(sides)).difference(side[corral].tolist()):  # a row of every side
+        corral, q = [*corral, int(np.argmax(side == k))], [*q, max(q)]
     for rounds in range(1, _REPAIRS + 2):
         gram, doubt = _entries(problem, corral, corral, places)
         # Where the matrix itself is in doubt by more than the candidate's rounding, there is
         # nothing to polish.
         polish = not within and len(corral) <= _POLISH
         if polish:
-            keep, q = _polished(gram, doubt, _side_of(problem, corral), q, places // 2)
+            keep, q = _polished(gram, doubt, side[corral], q, places // 2)
             corral = [corral[k] for k in keep]
             gram = _part(gram, keep)
-        q = balanced(q, _side_of(problem, corral).tolist())
-        lower, upper, lowest = _bounds(problem, corral, q, gram, doubt, places, within)
+        q = balanced(q, side[corral].tolist())
+        bounds, lowest = _bounds(problem, corral, q, gram, doubt, places, within)
         fresh = [i for i in lowest if i not in corral]
         if not fresh or rounds > _REPAIRS or not polish:
             break
         corral, q = [*corral, *fresh], [*q, *(0 for _ in fresh)]
     order = [k for k in np.argsort(corral).tolist() if q[k] > 0]
-    kept = [q[k] for k in order]
     chosen = np.array([corral[k] for k in order], dtype=np.int64)
-    return Enclosure(chosen, kept, sum(kept), lower, upper, rounds)
-
-
-def _sides(problem: KernelProblem, rows: Sequence[int]) -> list[list[int]]:
-    """Positions of the rows, all together or, if the intercept is free, by class."""
-    if problem.intercept != "free":
-        return [list(range(len(rows)))]
-    return [[k for k, i in enumerate(rows) if problem.y[i] == sign] for sign in (-1, 1)]
-
-
-def _side_of(problem: KernelProblem, rows: Sequence[int]) -> NDArray[np.int64]:
-    """The side of each row."""
-    free = problem.intercept == "free"
-    return np.array([free and problem.y[i] > 0 for i in rows], dtype=np.int64)
-
-
-def _complete(
-    problem: KernelProblem, corral: list[int], numerators: list[int]
-) -> tuple[list[int], list[int]]:
-    """A candidate with a row of every side."""
-    for side, sign in zip(_sides(problem, corral), (-1, 1), strict=False):
-        if not side:
-            corral = [*corral, int(np.argmax(problem.y == sign))]
-            numerators = [*numerators, max(numerators)]
-    return corral, numerators
+    return MinimumNorm(chosen, [q[k] for k in order], rounds=rounds), bounds
 
 
 def _entries(
@@ -201,7 +156,7 @@ def _part(gram: fmpz_mat, keep: list[int]) -> fmpz_mat:
 
 
 def _polished(
-    gram: fmpz_mat, doubt: int, sides: NDArray[np.int64], q: list[int], bits: int
+    gram: fmpz_mat, doubt: int, sides: Rows, q: list[int], bits: int
 ) -> tuple[list[int], list[int]]:
     """The affine minimiser of the rows (those to keep, and weights), without negative weights.
 
@@ -229,29 +184,29 @@ def _bounds(
     doubt: int,
     places: int,
     within: Fraction,
-) -> tuple[Fraction, Fraction, list[int]]:
-    """(lower bound, upper bound, a row of smallest score for each side).
+) -> tuple[Bounds, list[int]]:
+    """The bounds, and a row of smallest score for each side.
 
     Scores are integers over 2^places Σ q, each off by no more than doubt Σ q.
     """
+    side, sides = sides_of(problem)
     total, column = sum(q), fmpz_mat(len(q), 1, q)
-    own = [int(v) for v in (gram * column).entries()]
+    own = integers_of(gram * column)
     off, unit = doubt * total, 1 << places
     scores = {i: v - off for i, v in zip(corral, own, strict=True)}
     others = sorted(set(_lowest_rows(problem, corral, q)).difference(corral))
     if others:
         block, doubts = _entries(problem, others, corral, places)
-        values = (block * column).entries()
-        scores |= {i: int(v) - doubts * total for i, v in zip(others, values, strict=True)}
+        values = integers_of(block * column)
+        scores |= {i: v - doubts * total for i, v in zip(others, values, strict=True)}
     square = sum(v * s for v, s in zip(q, own, strict=True)) + off * total
     # An upper bound is needed on either side.
     upper = _root_above(max(Fraction(square, unit * total**2) + within, Fraction(0)), places)
-    rows = sorted(scores)
-    sides = [[rows[k] for k in side] for side in _sides(problem, rows)]
-    lowest = [min(side, key=scores.__getitem__) for side in sides]
+    by_side = [[i for i in sorted(scores) if side[i] == k] for k in range(sides)]
+    lowest = [min(some, key=scores.__getitem__) for some in by_side]
     # The mean of lower bounds: the best bias gives it to the lowest row of either side.
-    least = Fraction(sum(scores[i] for i in lowest), len(sides) * unit * total) - within
-    return (least / upper if least > 0 else Fraction(0)), upper, lowest
+    least = Fraction(sum(scores[i] for i in lowest), sides * unit * total) - within
+    return (least / upper if least > 0 else Fraction(0), upper), lowest
 
 
 def _root_above(square: Fraction, bits: int) -> Fraction:
@@ -268,9 +223,8 @@ def _lowest_rows(problem: KernelProblem, corral: list[int], numerators: list[int
     if problem.kernel.name != "rbf":
         return list(range(problem.n))
     total = sum(numerators)
-    spread = np.zeros(problem.n)
-    spread[corral] = [float(Fraction(v, total)) for v in numerators]
-    scores = problem.scores(spread)
+    weights = np.array([v / total for v in numerators])
+    scores = problem.scores(spread(problem.n, np.array(corral), weights))
     squares, k, _ = squared_norms(problem.X)
     d = problem.X.shape[1]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -281,9 +235,8 @@ def _lowest_rows(problem: KernelProblem, corral: list[int], numerators: list[int
         bound = ((reach * (d + 8) + len(corral) + 16) * ROUNDOFF + lost) * SAFETY
     if not bound < 0.01:  # the first-order bound of the exponential needs a small argument
         return list(range(problem.n))
-    if problem.intercept != "free":
-        return np.flatnonzero(scores <= scores.min() + 3 * bound).tolist()
-    least = np.where(problem.y > 0, scores[problem.y > 0].min(), scores[problem.y < 0].min())
+    side, sides = sides_of(problem)
+    least = np.array([scores[side == k].min() for k in range(sides)])[side]
     return np.flatnonzero(scores <= least + 3 * bound).tolist()
 
 
@@ -327,8 +280,6 @@ def _rbf(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[
 
 def _normalised(problem: KernelProblem, rows: list[int], cols: list[int]) -> list[list[arb]]:
     """K_ij / √(K_ii K_jj) for rational kernels."""
-    from gammabar.oracle.rational import KernelRows
-
     plain = KernelRows(KernelProblem(problem.X, problem.y, problem.kernel))
     roots = {}
     for i in {*rows, *cols}:

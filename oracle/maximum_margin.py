@@ -16,24 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gammabar.oracle.candidate import (
-    LARGE,
-    LITTLE,
-    NARROW,
-    ZERO,
     Candidate,
     Combination,
     Interrupted,
     Progress,
     TimeUp,
     Watch,
-    cvxpy_working_set,
+    candidate_for,
     load_core,
     silent,
-    working_set,
 )
 from gammabar.oracle.pricing import balanced, spread
-from gammabar.oracle.rational import ExactRows, Point
-from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth, root_bounds
+from gammabar.oracle.proof import MinimumNorm, minimum_norm_point
+from gammabar.oracle.rational import ExactRows, Point, exact_rows, opposite_twins
+from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth
+from gammabar.oracle.roots import root_bounds
 from gammabar.problems import KernelProblem, MulticlassKernelProblem, Problem, ProblemError
 from gammabar.problems.environment import require_doubles
 
@@ -169,10 +166,7 @@ def solve(
             "the margin of several classes with a kernel is not proved here; leave out kernel or "
             "multiclass"
         )
-    if isinstance(problem, KernelProblem):
-        truth = _kernel(problem, method, digits, watch)
-    else:
-        truth = _exact(problem, method, watch)
+    truth = _truth(*_judged(problem, watch), method, watch, digits=digits)
     return _negative(truth, progress) if signed and not truth.separable else truth
 
 
@@ -202,21 +196,6 @@ def _asked(problem: Any, y: Any, intercept: str | bool | None) -> Problem:
     return problem if intercept is None else with_intercept(problem, intercept)
 
 
-def _kernel(problem: KernelProblem, method: str, digits: int, watch: Watch) -> Truth:
-    if problem.kernel.name == "callable":
-        problem = _tabulated(problem)
-    verdict = None
-    if problem.kernel.name == "precomputed":
-        from gammabar.oracle.enclosure import judge
-
-        watch.progress("Gram matrix")  # the time of the search begins afterwards
-        verdict = judge(problem)
-    if problem.kernel.name == "rbf" or problem.normalised or (verdict and verdict.deficit):
-        _unlimited(watch.limit, "kernels whose margin is not rational")
-        return _enclosed(problem, method, digits, watch, verdict)
-    return _exact(problem, method, watch, verdict)
-
-
 def _l1(problem: Problem, norm: str, progress: Progress) -> L1Margin:
     from gammabar.oracle.l1 import solve_l1
     from gammabar.oracle.rational import integer_matrix
@@ -225,16 +204,8 @@ def _l1(problem: Problem, norm: str, progress: Progress) -> L1Margin:
     progress("proof")
     start = perf_counter()
     found = solve_l1(rows, scale, signed=norm == "l1")
-    return L1Margin(
-        problem=problem,
-        support=np.array(found.q.support, dtype=np.int64),
-        numerators=list(found.q.numerators),
-        total=found.q.total,
-        method="simplex",
-        seconds={"proof": perf_counter() - start},
-        norm=norm,
-        found=found,
-    )
+    seconds = {"proof": perf_counter() - start}
+    return L1Margin(problem=problem, method="simplex", seconds=seconds, norm=norm, found=found)
 
 
 def _negative(truth: Truth, progress: Progress) -> NegativeMargin:
@@ -244,12 +215,9 @@ def _negative(truth: Truth, progress: Progress) -> NegativeMargin:
     rows, scale = integer_matrix(truth.problem)
     progress("facets")
     start = perf_counter()
-    found = signed_margin(rows, scale, [int(i) for i in truth.support])
+    found = signed_margin(rows, scale, truth.support.tolist())
     return NegativeMargin(
         problem=truth.problem,
-        support=truth.support,
-        numerators=truth.numerators,
-        total=truth.total,
         method=truth.method,
         seconds=truth.seconds | {"facets": perf_counter() - start},
         note=found.statement,
@@ -258,73 +226,54 @@ def _negative(truth: Truth, progress: Progress) -> NegativeMargin:
     )
 
 
-def _tabulated(problem: KernelProblem) -> KernelProblem:
-    """A callable kernel as the table of its values, which are doubles and therefore rationals."""
-    from gammabar.problems import Kernel
-    from gammabar.problems.kernels import symmetric
+def _judged(problem: Problem, watch: Watch) -> tuple[Problem, Verdict | None]:
+    """The problem, a callable kernel as a table of its values, and what is known of a table."""
+    if not isinstance(problem, KernelProblem):
+        return problem, None
+    if problem.kernel.name == "callable":
+        from gammabar.problems import Kernel
+        from gammabar.problems.kernels import symmetric
 
-    table = problem.kernel.matrix(problem.X, problem.X)
-    made = KernelProblem(
-        symmetric(table), problem.y, Kernel("precomputed"), normalised=problem.normalised
-    )
+        table = symmetric(problem.kernel.matrix(problem.X, problem.X))
+        problem = _with(problem, X=table, kernel=Kernel("precomputed"))
+    if problem.kernel.name != "precomputed":
+        return problem, None
+    from gammabar.oracle.enclosure import judge
+
+    watch.progress("Gram matrix")  # the time of the search begins afterwards
+    return problem, judge(problem)
+
+
+def _with(problem: KernelProblem, **changes: Any) -> KernelProblem:
+    """A copy with other points, another kernel, or not normalised."""
+    same = {"X": problem.X, "kernel": problem.kernel, "normalised": problem.normalised}
+    made = KernelProblem(y=problem.y, **same | changes)
     made.intercept = problem.intercept
     return made
-
-
-def candidate_for(problem: Problem, method: str, watch: Watch | None = None) -> Candidate:
-    """An untrusted candidate by the method asked for, or by CVXPY where doubles fail the other."""
-    from gammabar.oracle.rational import tame
-
-    watch = watch or Watch()
-    tamed, _ = tame(problem)
-    if method == "exact":
-        found = _working_set(tamed, watch)
-        if np.isfinite(found.weights).all() and len(found.support):
-            return found
-    return cvxpy_working_set(tamed)
-
-
-def _working_set(problem: Problem, watch: Watch) -> Candidate:
-    """By the Gram matrix, or where the margin is too narrow for it by the rows themselves."""
-    if problem.n * problem.dimension <= LITTLE:
-        return working_set(problem, watch)
-    from gammabar.oracle.candidate import narrow, narrow_candidate
-
-    second = narrow(problem)
-    found = working_set(problem, watch, NARROW if second else ZERO)
-    if found.settled or not second or _large_and_wide(problem, found):
-        return found
-    return narrow_candidate(problem, found, watch)
-
-
-def _large_and_wide(problem: Problem, found: Candidate) -> bool:
-    """Whether the second way would need much memory, for a margin that doubles show well enough.
-
-    Then rounding has ended the search next to the answer, and the proof mends what is missing.
-    """
-    if problem.n * problem.dimension <= LARGE:
-        return False
-    w = problem.combine(spread(problem.n, found.support, found.weights))
-    return float(np.linalg.norm(w)) > NARROW * problem.radius
 
 
 def prove(problem: Problem, candidate: Candidate) -> Truth:
     """The truth of a linear problem, from a candidate that somebody else has found."""
     require_doubles()
-    return _exact(problem, "exact", Watch(), candidate=candidate)
+    return _truth(problem, None, "exact", Watch(), candidate=candidate)
 
 
-def _exact(
+def _truth(
     problem: Problem,
+    verdict: Verdict | None,
     method: str,
     watch: Watch,
-    verdict: Verdict | None = None,
+    digits: int = 17,
     candidate: Candidate | None = None,
 ) -> Truth:
-    from gammabar.oracle.proof import minimum_norm_point
-    from gammabar.oracle.rational import exact_rows
-
-    rows = exact_rows(problem)
+    """Candidate and proof: exact, or an enclosure where γ̄² is not rational."""
+    deficit, rows = verdict.deficit if verdict else Fraction(0), None
+    if isinstance(problem, KernelProblem) and (
+        problem.kernel.name == "rbf" or problem.normalised or deficit
+    ):
+        _unlimited(watch.limit, "kernels whose margin is not rational")
+    else:
+        rows = exact_rows(problem)
     load_core(problem)  # before the clock starts
     start = perf_counter()
     watch.begin()
@@ -333,98 +282,60 @@ def _exact(
         candidate = candidate or candidate_for(problem, method, watch)
         middle = perf_counter()
         watch.stage("proof")
-        found = minimum_norm_point(rows, candidate.support, candidate.weights, watch)
+        if rows is None:
+            assert isinstance(problem, KernelProblem)
+            fields = _enclosed(problem, candidate, digits, deficit)
+        else:
+            found = minimum_norm_point(rows, candidate.support, candidate.weights, watch)
+            fields = {"proof": found, "radius_squared": rows.radius_squared()}
     except (TimeUp, KeyboardInterrupt) as stop:
         spent = perf_counter() - start
+        if rows is None:
+            raise
         if isinstance(stop, KeyboardInterrupt):
             raise Interrupted(lambda: _bounds_so_far(problem, rows, watch, spent)) from None
         return _bounds_so_far(problem, rows, watch, spent)
-    radius_squared = rows.radius_squared()
-    end = perf_counter()
+    notes = [*([verdict.words()] if verdict else []), *fields.pop("notes", [])]
+    seconds = {"candidate": middle - start, "proof": perf_counter() - middle}
     return Truth(
-        problem=problem,
-        radius_squared_lo=radius_squared,
-        radius_squared_hi=radius_squared,
-        support=found.support,
-        method=candidate.method,
-        seconds={"candidate": middle - start, "proof": end - middle},
-        rounds=found.rounds,
-        note=verdict.words() if verdict else "",
-        proof=found,
+        problem=problem, method=candidate.method, seconds=seconds, note="; ".join(notes), **fields
     )
 
 
 def _enclosed(
-    problem: KernelProblem,
-    method: str,
-    digits: int,
-    watch: Watch,
-    verdict: Verdict | None,
-) -> Truth:
+    problem: KernelProblem, candidate: Candidate, digits: int, deficit: Fraction
+) -> dict[str, Any]:
+    """Fields of the truth about a kernel whose margin is not rational."""
     from gammabar.oracle.enclosure import enclose
 
-    load_core(problem)  # before the clock starts
-    start = perf_counter()
-    watch.stage("candidate")
-    candidate = candidate_for(problem, method, watch)
-    middle = perf_counter()
-    watch.stage("proof")
-    deficit = verdict.deficit if verdict else Fraction(0)
-    notes = [verdict.words()] if verdict else []
-    gordan = None if deficit else _gordan(problem, candidate)
-    if gordan is not None:
-        support, numerators, total = gordan
-        bounds, rounds = None, 1
-        if problem.normalised:
-            notes.append("weights of the rows before normalisation")
-    else:
-        found = enclose(problem, candidate.support, candidate.weights, digits, deficit)
-        support, numerators, total = found.support, found.numerators, found.total
-        bounds, rounds = (found.lower, found.upper), found.rounds
-    square_lo, square_hi = (v**2 for v in bounds or (Fraction(0), Fraction(0)))
     radius_squared = Fraction(1)
     if not problem.normalised and problem.kernel.name == "precomputed":
         radius_squared = Fraction(max(np.diagonal(np.asarray(problem.X)).tolist()))
-    return Truth(
-        problem=problem,
-        square_lo=square_lo,
-        square_hi=square_hi,
-        radius_squared_lo=radius_squared,
-        radius_squared_hi=radius_squared,
-        support=support,
-        numerators=numerators,
-        total=total,
-        method=candidate.method,
-        seconds={"candidate": middle - start, "proof": perf_counter() - middle},
-        rounds=rounds,
-        note="; ".join(notes),
-        bounds=bounds,
-        deficit=deficit,
-    )
+    gordan = None if deficit else _gordan(problem, candidate)
+    if gordan is not None:
+        notes = ["weights of the rows before normalisation"] * problem.normalised
+        return {"proof": gordan, "radius_squared": radius_squared, "notes": notes}
+    proof, bounds = enclose(problem, candidate.support, candidate.weights, digits, deficit)
+    fields = {"proof": proof, "bounds": bounds, "deficit": deficit}
+    return fields | {"radius_squared": radius_squared}
 
 
-def _gordan(
-    problem: KernelProblem, candidate: Candidate
-) -> tuple[NDArray[np.int64], list[int], int] | None:
+def _gordan(problem: KernelProblem, candidate: Candidate) -> MinimumNorm | None:
     """Exact q ∈ Δ with Σ q_i y_i φ(x_i) = 0 where there is one (Ramdas and Peña 2015, Theorem 2).
 
     An RBF kernel separates any distinct points, so only identical points with opposite labels
     can be in the way. Normalisation rescales q and does not move zero, so for the other kernels
     the plain rational problem decides; it is asked only when the candidate is close to zero.
     """
-    from gammabar.oracle.proof import minimum_norm_point
-    from gammabar.oracle.rational import exact_rows, opposite_twins
-
     twins = opposite_twins(problem.X, problem.y) if problem.kernel.name != "precomputed" else None
     if twins is not None:
-        return np.array(sorted(twins), dtype=np.int64), [1, 1], 2
+        return MinimumNorm(np.array(sorted(twins), dtype=np.int64), [1, 1])
     gram = problem.gram(candidate.support)
     if problem.kernel.name == "rbf" or candidate.weights @ gram @ candidate.weights > 1e-8:
         return None
-    plain = KernelProblem(problem.X, problem.y, problem.kernel, source=problem.source)
-    plain.intercept = problem.intercept
-    found = minimum_norm_point(exact_rows(plain), candidate.support, candidate.weights)
-    return (found.support, found.numerators, found.total) if found.square == 0 else None
+    rows = exact_rows(_with(problem, normalised=False))
+    found = minimum_norm_point(rows, candidate.support, candidate.weights)
+    return None if found.square else MinimumNorm(found.support, found.numerators)
 
 
 #: Bits of the integers that weights are rounded to.
@@ -432,24 +343,7 @@ _BITS = 60
 
 
 def _bounds_so_far(problem: Problem, rows: ExactRows, watch: Watch, seconds: float) -> Truth:
-    """The best bounds that the weights seen so far prove.
-
-    Parameters
-    ----------
-    problem : Problem
-        What was to be solved.
-    rows : ExactRows
-        Its rows.
-    watch : Watch
-        What has been seen; nothing at all is enough.
-    seconds : float
-        Time spent so far.
-
-    Returns
-    -------
-    Truth
-        With `bounds`; `separable` is None if the lower one is zero.
-    """
+    """The best bounds that the weights seen so far prove; `separable` is None if the lower is 0."""
     first = np.array([rows.first(side) for side in range(rows.sides)], dtype=np.int64)
     start = Combination(first, np.full(rows.sides, 1 / rows.sides), 1.0)
     upper = _integers(rows, watch.upper or start)
@@ -461,20 +355,13 @@ def _bounds_so_far(problem: Problem, rows: ExactRows, watch: Watch, seconds: flo
         if square > square_lo:
             primal, square_lo = integers, square
     lower, higher = root_bounds(square_lo)[0], root_bounds(square_hi)[1]
-    radius_squared = rows.radius_squared()
     return Truth(
         problem=problem,
-        square_lo=lower**2,
-        square_hi=higher**2,
-        radius_squared_lo=radius_squared,
-        radius_squared_hi=radius_squared,
-        support=upper[0],
-        numerators=upper[1],
-        total=sum(upper[1]),
         method="anytime",
         seconds={"search": seconds},
-        rounds=0,
         note="the search was ended early",
+        radius_squared=rows.radius_squared(),
+        proof=MinimumNorm(*upper, rounds=0),
         bounds=(lower, higher) if square_hi else None,
         primal=primal,
     )
@@ -485,7 +372,7 @@ def _integers(rows: ExactRows, seen: Combination) -> tuple[NDArray[np.int64], li
     order = np.argsort(seen.rows)
     chosen = seen.rows[order]
     values = [max(1, round(Fraction(float(v)) * 2**_BITS)) for v in seen.weights[order]]
-    return chosen, balanced(values, [rows.side(int(i)) for i in chosen])
+    return chosen, balanced(values, rows.side[chosen].tolist())
 
 
 def _square_of(rows: ExactRows, point: Point) -> Fraction:
@@ -496,20 +383,13 @@ def _square_of(rows: ExactRows, point: Point) -> Fraction:
 
 def _margin_squared(rows: ExactRows, point: Point) -> Fraction:
     """The square of the margin of w if it is positive, exactly; zero otherwise."""
-    total = sum(point.numerators)
-    spread = np.zeros(rows.n)
-    spread[point.rows] = [v / total for v in point.numerators]
-    scores = rows.problem.scores(rows.problem.combine(spread))
-    by_side = [
-        np.flatnonzero([rows.side(i) == k for i in range(rows.n)]) for k in range(rows.sides)
-    ]
-    guesses = [rows.score(int(some[scores[some].argmin()]), point) for some in by_side]
-    lower = rows.violated(point, *guesses)  # sorted by how far they are below
-    least = [
-        guess + min((gap for gap, i in lower if rows.side(i) == k), default=Fraction(0))
-        for k, guess in enumerate(guesses)
-    ]
-    inside = [(rows.score(int(i), point), rows.side(int(i))) for i in point.rows]
-    least = [min([v, *(s for s, k in inside if k == side)]) for side, v in enumerate(least)]
+    total, problem = sum(point.numerators), rows.problem
+    weights = np.array([v / total for v in point.numerators])
+    scores = problem.scores(problem.combine(spread(rows.n, point.rows, weights)))
+    lowest = [np.where(rows.side == k, scores, np.inf).argmin() for k in range(rows.sides)]
+    guesses = [rows.score(int(i), point) for i in lowest]
+    near = np.union1d(rows.doubtful(point, *guesses), point.rows).tolist()
+    exact = [(rows.score(i, point), rows.side[i]) for i in near]
+    least = [min([v, *(s for s, k in exact if k == side)]) for side, v in enumerate(guesses)]
     mean = sum(least, Fraction(0)) / rows.sides
     return mean**2 / _square_of(rows, point) if mean > 0 else Fraction(0)

@@ -31,25 +31,25 @@ compared with the level of its own side.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import count
 from typing import Any, TypeVar
 
 import numpy as np
-from flint import fmpz_mat, nmod_mat
-from numpy.typing import NDArray
+from flint import fmpz_mat
 
 from gammabar.oracle.candidate import Watch
+from gammabar.oracle.linear_algebra import PRIMES, integers_of, pivots
 from gammabar.oracle.linear_system import Enclosure, GramSystem, RowSystem, System, enclose
+from gammabar.oracle.pricing import Rows, spread
 from gammabar.oracle.rational import ExactRows
+from gammabar.problems.problem import Floats
 
 Found = TypeVar("Found")
 
-#: Any prime works, if it does not divide every entry: independence modulo a prime implies
-#: independence over the rationals.
-_PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
 #: Supports that are solved for in rationals at once.
 _SMALL = 12
 #: Bits of the enclosures that decide: of the first, and of the second where rows nearly tie.
@@ -68,18 +68,25 @@ _LIGHT, _VISIBLE = 128, 1e-14
 
 @dataclass(frozen=True)
 class MinimumNorm:
-    """The exact answer: q_i = numerators_i / total on the support, and ‖Aᵀq‖² = square.
+    """Weights q_i = numerators_i / total on the support, and what is exactly known of w = Aᵀq.
 
-    Rows of the support have the product `levels[side]` with w = Aᵀq; the square is the mean of the
-    levels.
+    Rows of the support have the product `levels[side]` with w, and ‖w‖² is the mean of the levels;
+    no levels are given of w = 0, or of weights that only prove a bound.
     """
 
-    support: NDArray[np.int64]
+    support: Rows
     numerators: list[int]
-    total: int
-    square: Fraction
-    levels: tuple[Fraction, ...]
-    rounds: int
+    levels: tuple[Fraction, ...] = ()
+    rounds: int = 1
+
+    @cached_property
+    def total(self) -> int:
+        return sum(self.numerators)
+
+    @cached_property
+    def square(self) -> Fraction:
+        """‖w‖²."""
+        return sum(self.levels, Fraction(0)) / max(1, len(self.levels))
 
     def decide(self, function: Callable[[Fraction], Found], bits: int = 64) -> Found:
         """function(γ̄²)."""
@@ -106,7 +113,7 @@ class SupportProof:
     copy of the support rows, and everything else from the enclosure as far as that decides it.
     """
 
-    support: NDArray[np.int64]
+    support: Rows
     system: System
     enclosure: Enclosure
     rounds: int
@@ -115,13 +122,10 @@ class SupportProof:
     @cached_property
     def exact(self) -> MinimumNorm:
         """The solution of the system in rationals."""
-        gram, unit = self.system.gram()
-        found = _affine_minimiser(gram, unit, self.system.sides.tolist())
+        found = _affine_minimiser(*self.system.gram(), self.system.sides.tolist())
         assert found is not None, "a proved support is regular"
-        assert min(found.numerators) > 0, "the weights of a proved support are positive"
-        return MinimumNorm(
-            self.support, found.numerators, found.total, found.square, found.levels, self.rounds
-        )
+        assert min(found[0]) > 0, "the weights of a proved support are positive"
+        return MinimumNorm(self.support, *found, self.rounds)
 
     @property
     def numerators(self) -> list[int]:
@@ -134,10 +138,6 @@ class SupportProof:
     @property
     def square(self) -> Fraction:
         return Fraction(0) if self.zero else self.exact.square
-
-    @property
-    def levels(self) -> tuple[Fraction, ...]:
-        return self.exact.levels
 
     def decide(self, function: Callable[[Fraction], Found], bits: int = 64) -> Found:
         """function(γ̄²) for a monotone function with few values: equal at both ends of a bound."""
@@ -231,26 +231,12 @@ class SupportProof:
 
 
 def minimum_norm_point(
-    rows: ExactRows,
-    support: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    watch: Watch | None = None,
+    rows: ExactRows, support: Rows, weights: Floats, watch: Watch | None = None
 ) -> MinimumNorm | SupportProof:
     """Find and prove the point of smallest norm in the convex hull of all rows.
 
-    Parameters
-    ----------
-    rows : ExactRows
-        Exact inner products.
-    support, weights : arrays
-        A candidate: distinct rows with positive weights. It decides the time, not the result.
-    watch : Watch, optional
-        Asked before each linear system whether there is time left.
-
-    Returns
-    -------
-    MinimumNorm or SupportProof
-        With ``square`` = γ̄² if positive; zero if and only if the rows are not separable.
+    The candidate, distinct rows with positive weights, decides the time and not the result. The
+    ``square`` is γ̄² if positive; it is zero if and only if the rows are not separable.
     """
     if len(support) > _SMALL:
         found = _opposed(rows, support, weights) or prove_support(rows, support, watch)
@@ -259,24 +245,16 @@ def minimum_norm_point(
     return rational_point(rows, support, weights, watch)
 
 
-def _opposed(
-    rows: ExactRows, support: NDArray[np.int64], weights: NDArray[np.float64]
-) -> MinimumNorm | None:
+def _opposed(rows: ExactRows, support: Rows, weights: Floats) -> MinimumNorm | None:
     """Two equal points of opposite classes, if the candidate's point is about zero."""
-    q = np.zeros(rows.n)
-    q[support] = weights
     problem = rows.problem
-    twins = None
-    if problem.norm(problem.combine(q)) < _NEAR * problem.radius:
-        twins = rows.twins()
-    if twins is None:
-        return None
-    zero = (Fraction(0),) * rows.sides
-    return MinimumNorm(np.array(sorted(twins), dtype=np.int64), [1, 1], 2, zero[0], zero, 1)
+    size = problem.norm(problem.combine(spread(rows.n, support, weights)))
+    twins = rows.twins() if size < _NEAR * problem.radius else None
+    return None if twins is None else MinimumNorm(np.array(sorted(twins), dtype=np.int64), [1, 1])
 
 
 def prove_support(
-    rows: ExactRows, support: NDArray[np.int64], watch: Watch | None = None
+    rows: ExactRows, support: Rows, watch: Watch | None = None
 ) -> SupportProof | None:
     """The proof that a candidate's support, or one next to it, is that of q̄; None if it fails."""
     support = np.sort(np.asarray(support, dtype=np.int64))
@@ -296,15 +274,15 @@ def prove_support(
                 return SupportProof(support, system, found, trial, spans)
             if better is not None:
                 break
-        if better is None or len({rows.side(int(i)) for i in better}) < rows.sides:
+        if better is None:
             return None
         support = better
     return None
 
 
-def _system_of(rows: ExactRows, support: NDArray[np.int64]) -> System | None:
+def _system_of(rows: ExactRows, support: Rows) -> System | None:
     """The linear system of some rows; None if a side is missing among them."""
-    sides = np.array([rows.side(int(i)) for i in support], dtype=np.int64)
+    sides = rows.side[support]
     if len(set(sides.tolist())) < rows.sides:
         return None
     doubles = rows.doubles(support)
@@ -316,8 +294,8 @@ def _system_of(rows: ExactRows, support: NDArray[np.int64]) -> System | None:
 
 
 def _compared(
-    rows: ExactRows, support: NDArray[np.int64], system: System, found: Enclosure, spans: bool
-) -> tuple[bool, NDArray[np.int64] | None]:
+    rows: ExactRows, support: Rows, system: System, found: Enclosure, spans: bool
+) -> tuple[bool, Rows | None]:
     """Whether the support is proved; if not, and if it is known how, a better one.
 
     With P = Σ z_k a_k the true point (in the same unit) is P + Σ (x_k − z_k) a_k, where no
@@ -340,7 +318,7 @@ def _compared(
     if len(left) > _DOUBTFUL:
         return False, None
     left = left[~rows.repeated(left, support)] if len(left) else left
-    above = [(rows.score(i, point) - levels[rows.side(i)], i) for i in left.tolist()]
+    above = [(rows.score(i, point) - levels[rows.side[i]], i) for i in left.tolist()]
     worst = min(above, default=(slack + 1, -1))
     if worst[0] > slack:
         return True, None
@@ -349,31 +327,8 @@ def _compared(
     return False, None
 
 
-@dataclass(frozen=True)
-class _Affine:
-    """Affine minimiser of a corral: weights numerators/total (of any sign), and its levels."""
-
-    numerators: list[int]
-    total: int
-    levels: tuple[Fraction, ...]
-
-    @property
-    def square(self) -> Fraction:
-        return sum(self.levels, Fraction(0)) / len(self.levels)
-
-    def weights(self) -> list[Fraction]:
-        return [Fraction(v, self.total) for v in self.numerators]
-
-    def joined(self) -> list[Fraction]:
-        """The weights, and that of a row that has just come."""
-        return [*self.weights(), Fraction(0)]
-
-
 def rational_point(
-    rows: ExactRows,
-    support: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    watch: Watch | None = None,
+    rows: ExactRows, support: Rows, weights: Floats, watch: Watch | None = None
 ) -> MinimumNorm:
     """The same by Wolfe's method in rational arithmetic, whatever the rows are.
 
@@ -386,89 +341,74 @@ def rational_point(
     the affine minimiser with it; so the norm falls strictly from one corral to the next, and there
     are finitely many.
     """
-    corral = [int(i) for i in support]
-    given = [float(v) for v in weights]
-    for side in range(rows.sides):  # a candidate that lacks a side gets its first row
-        if not any(rows.side(i) == side for i in corral):
-            corral.append(rows.first(side))
-            given.append(1.0)
-    start = corral
-
-    def current() -> list[Fraction]:
-        return _shared(rows, start, [Fraction(v) for v in given])
-
-    rounds = 0
-    while True:
-        rounds += 1
-        corral, found = _settle(rows, corral, current, watch)
+    corral, given = [int(i) for i in support], [float(v) for v in weights]
+    for side in set(range(rows.sides)).difference(rows.side[corral].tolist()):
+        corral.append(rows.first(side))  # a candidate that lacks a side gets its first row
+        given.append(1.0)
+    begin: Callable[[], list[Fraction]] = partial(_shared, rows, list(corral), given)
+    for rounds in count(1):
+        corral, numerators, levels = _settle(rows, corral, begin, watch)
+        found = MinimumNorm(np.array(corral, dtype=np.int64), numerators, levels, rounds)
         if found.square == 0:
             break
-        point = rows.point(np.array(corral, dtype=np.int64), found.numerators)
-        below = rows.violated(point, *(level * found.total for level in found.levels))
+        point = rows.point(found.support, numerators)
+        below = rows.violated(point, *(level * found.total for level in levels))
         if not below:
             break
         corral.append(below[0][1])
-        current = found.joined
-    order = sorted(range(len(corral)), key=corral.__getitem__)
-    return MinimumNorm(
-        np.array([corral[k] for k in order], dtype=np.int64),
-        [found.numerators[k] for k in order],
-        found.total,
-        found.square,
-        found.levels,
-        rounds,
-    )
+        begin = partial(_joined, found)
+    order = np.argsort(found.support)
+    numerators = [found.numerators[k] for k in order.tolist()]
+    return replace(found, support=found.support[order], numerators=numerators)
 
 
-def _shared(rows: ExactRows, corral: list[int], weights: list[Fraction]) -> list[Fraction]:
+def _joined(found: MinimumNorm) -> list[Fraction]:
+    """The weights, and that of a row that has just come."""
+    return [*(Fraction(v, found.total) for v in found.numerators), Fraction(0)]
+
+
+def _shared(rows: ExactRows, corral: list[int], weights: Sequence[Any]) -> list[Fraction]:
     """The weights scaled so that those of each side have the same sum, and all the sum one."""
-    sides = [rows.side(i) for i in corral]
-    totals = [Fraction(0)] * rows.sides
-    for side, weight in zip(sides, weights, strict=True):
-        totals[side] += weight
-    return [v / (totals[side] * rows.sides) for side, v in zip(sides, weights, strict=True)]
+    pairs = list(zip(rows.side[corral].tolist(), map(Fraction, weights), strict=True))
+    totals = [sum(v for side, v in pairs if side == k) for k in range(rows.sides)]
+    return [v / (totals[side] * rows.sides) for side, v in pairs]
 
 
 def _settle(
     rows: ExactRows, corral: list[int], begin: Callable[[], list[Fraction]], watch: Watch | None
-) -> tuple[list[int], _Affine]:
+) -> tuple[list[int], list[int], tuple[Fraction, ...]]:
     """Minor cycles: from the convex combination `begin()`, to a corral with positive weights.
 
-    The combination is asked for only if it is needed: a right candidate needs none.
+    Returns the corral, its numerators and its levels. The combination is asked for only if it is
+    needed: a right candidate needs none.
     """
-    current: list[Fraction] | None = None
+    current: list[Fraction] = []
     while True:
         if watch is not None:
             watch.check()
-        chosen, sides = np.array(corral, dtype=np.int64), [rows.side(i) for i in corral]
-        gram, unit = rows.gram(chosen)
+        sides = rows.side[corral].tolist()
+        gram, unit = rows.gram(np.array(corral, dtype=np.int64))
         affine = _affine_minimiser(gram, unit, sides)
-        if affine is not None and all(v > 0 for v in affine.numerators):
-            return corral, affine
-        current = begin() if current is None else current
+        if affine is not None and min(affine[0]) >= 0:
+            keep = [k for k, v in enumerate(affine[0]) if v > 0]
+            return [corral[k] for k in keep], [affine[0][k] for k in keep], affine[1]
+        current = current or begin()
         if affine is None:
             keep = _independent(gram, current, sides)
             corral = [corral[k] for k in keep]
             current = _shared(rows, corral, [current[k] for k in keep])
             continue
-        if all(v >= 0 for v in affine.numerators):
-            keep = [k for k, v in enumerate(affine.numerators) if v > 0]
-            positive = [affine.numerators[k] for k in keep]
-            return [corral[k] for k in keep], _Affine(positive, affine.total, affine.levels)
-        corral, current = _walk(corral, current, affine.weights())
+        # Move towards the affine minimiser until a weight vanishes, and drop what vanished.
+        goal = [Fraction(v, sum(affine[0])) for v in affine[0]]
+        step = min(c / (c - g) for c, g in zip(current, goal, strict=True) if g < 0)
+        moved = [c + step * (g - c) for c, g in zip(current, goal, strict=True)]
+        corral = [i for i, v in zip(corral, moved, strict=True) if v > 0]
+        current = [v for v in moved if v > 0]
 
 
-def _walk(
-    corral: list[int], current: list[Fraction], goal: list[Fraction]
-) -> tuple[list[int], list[Fraction]]:
-    """Move towards the affine minimiser until a weight vanishes, and drop what vanished."""
-    step = min(c / (c - g) for c, g in zip(current, goal, strict=True) if g < 0)
-    moved = [c + step * (g - c) for c, g in zip(current, goal, strict=True)]
-    keep = [k for k, v in enumerate(moved) if v > 0]
-    return [corral[k] for k in keep], [moved[k] for k in keep]
-
-
-def _affine_minimiser(gram: fmpz_mat, unit: Fraction, sides: list[int]) -> _Affine | None:
+def _affine_minimiser(
+    gram: fmpz_mat, unit: Fraction, sides: list[int]
+) -> tuple[list[int], tuple[Fraction, ...]] | None:
     """Point of smallest norm in the affine hull, or None if the rows are affinely dependent.
 
     With E_ij = 1 where row i is of side j, and t the number of sides,
@@ -477,26 +417,24 @@ def _affine_minimiser(gram: fmpz_mat, unit: Fraction, sides: list[int]) -> _Affi
         | Eᵀ   0 | | t λ | = | 1 |
 
     is regular exactly if the rows are affinely independent side by side (G is positive
-    semidefinite); then q is the minimiser and λ are its levels.
+    semidefinite); then q is the minimiser and λ are its levels. Returns integers in the proportions
+    of q, whose sum is positive, and the levels.
     """
     s, t = gram.nrows(), max(sides) + 1
-    border = [[int(side == k) for k in range(t)] for side in sides]
     entries: list[Any] = []
     given = gram.entries()
-    for k, ones in enumerate(border):
-        entries += given[s * k : s * (k + 1)]
-        entries += [-v for v in ones]
-    for column in zip(*border, strict=True):
-        entries += [*column, *[0] * t]
+    for i, side in enumerate(sides):
+        entries += given[s * i : s * (i + 1)]
+        entries += [-int(side == k) for k in range(t)]
+    for k in range(t):
+        entries += [int(side == k) for side in sides] + [0] * t
     try:
         solution: Any = fmpz_mat(s + t, s + t, entries).solve(fmpz_mat(s + t, 1, [0] * s + [1] * t))
     except ZeroDivisionError:
         return None
     values, denominator = solution.numer_denom()
-    numbers = [int(v) for v in values.entries()]
-    total = int(denominator) * t
-    levels = tuple(Fraction(v, total) * unit for v in numbers[s:])
-    return _Affine(numbers[:s], total, levels)
+    numbers, total = integers_of(values), int(denominator) * t
+    return numbers[:s], tuple(Fraction(v, total) * unit for v in numbers[s:])
 
 
 def _independent(gram: fmpz_mat, current: list[Fraction], sides: list[int]) -> list[int]:
@@ -504,17 +442,9 @@ def _independent(gram: fmpz_mat, current: list[Fraction], sides: list[int]) -> l
     s = gram.nrows()
     order = sorted(range(s), key=lambda k: -current[k])
     c = int(max(gram[k, k] for k in range(s))) or 1
-    lifted = [int(gram[i, j]) + c * (sides[i] == sides[j]) for i in order for j in order]
-    for prime in _PRIMES:
-        reduced, rank = nmod_mat(s, s, [v % prime for v in lifted], prime).rref()
-        if rank:
-            break
-    pivots, column = [], 0
-    for row in range(rank):
-        while int(reduced[row, column]) == 0:
-            column += 1
-        pivots.append(order[column])
-    # A side that vanishes modulo the prime keeps a row: alone it depends on no other side.
-    lost = set(sides) - {sides[k] for k in pivots}
-    pivots += [next(k for k in order if sides[k] == side) for side in lost]
-    return sorted(pivots)
+    lifted = [[int(gram[i, j]) + c * (sides[i] == sides[j]) for j in order] for i in order]
+    # Some prime does not divide every entry; if all do, one row of each side is left.
+    found = (pivots(np.array(lifted, dtype=object), prime) for prime in PRIMES)
+    kept = [order[k] for k in next(filter(None, found), [])]
+    lost = set(sides) - {sides[k] for k in kept}  # alone a row depends on no other side
+    return sorted([*kept, *(next(k for k in order if sides[k] == side) for side in lost)])

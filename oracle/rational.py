@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -39,6 +39,8 @@ import numpy as np
 from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
+from gammabar.oracle.linear_algebra import to_fmpz_mat
+from gammabar.oracle.pricing import sides_of
 from gammabar.problems import (
     DenseProblem,
     Kernel,
@@ -67,11 +69,11 @@ class Point:
 
     rows: NDArray[np.int64]
     numerators: list[int]
-    _coordinates: Callable[[], tuple[fmpz_mat, int]] | None = None
+    source: ExactRows
 
     @cached_property
     def _found(self) -> tuple[fmpz_mat | None, int]:
-        return (None, 0) if self._coordinates is None else self._coordinates()
+        return self.source.coordinates(self.rows, self.numerators)
 
     @property
     def vector(self) -> fmpz_mat | None:
@@ -89,20 +91,15 @@ class ExactRows(ABC):
         self.problem, self.shift = tame(problem)  # for scores in doubles, and for nothing else
         self.n = problem.n
         #: With a free intercept rows are of two sides, their classes; otherwise of one.
-        self.sides = 2 if problem.intercept == "free" else 1
-        self._side = problem.y > 0 if self.sides == 2 else None
-
-    def side(self, i: int) -> int:
-        """The side of a row."""
-        return 0 if self._side is None else int(self._side[i])
+        self.side, self.sides = sides_of(problem)
 
     def first(self, side: int) -> int:
         """The first row of a side."""
-        return 0 if self._side is None else int(np.argmax(self._side == bool(side)))
+        return int(np.argmax(self.side == side))
 
-    def by_row(self, levels: list[float]) -> Any:
-        """The level of the side of each row; a number if there is one side only."""
-        return levels[0] if self._side is None else np.array(levels)[self._side.astype(np.intp)]
+    def by_row(self, levels: list[float], rows: Any = slice(None)) -> Any:
+        """The level of the side of some rows; a number if there is one side only."""
+        return levels[0] if self.sides == 1 else np.array(levels)[self.side[rows]]
 
     @abstractmethod
     def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
@@ -120,20 +117,23 @@ class ExactRows(ABC):
         """Two rows whose sum is zero because they are one point with both labels, if known."""
         return None
 
+    @cached_property
+    @abstractmethod
+    def _largest(self) -> Fraction: ...
+
     def radius_squared(self) -> Fraction:
         """The largest squared row norm."""
         return self._largest
 
-    @cached_property
-    def _largest(self) -> Fraction:
-        return self._radius_squared()
+    def coordinates(
+        self, rows: NDArray[np.int64], numerators: list[int]
+    ) -> tuple[fmpz_mat | None, int]:
+        """Coordinates of a combination of rows, if it has any: integers, and the power of two."""
+        return None, 0
 
-    @abstractmethod
-    def _radius_squared(self) -> Fraction: ...
-
-    @abstractmethod
     def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
         """The combination of rows with integer coefficients."""
+        return Point(rows, numerators, self)
 
     @abstractmethod
     def score(self, i: int, point: Point) -> Fraction:
@@ -152,7 +152,7 @@ class ExactRows(ABC):
         There is a threshold for each side. Rows of the point itself are not tested.
         """
         outside = np.setdiff1d(self.doubtful(point, *thresholds), point.rows).tolist()
-        scored = [(self.score(i, point) - thresholds[self.side(i)], i) for i in outside]
+        scored = [(self.score(i, point) - thresholds[self.side[i]], i) for i in outside]
         return sorted(pair for pair in scored if pair[0] < 0)
 
 
@@ -241,8 +241,8 @@ class _Coordinates(ExactRows):
 
     def _scale_of(
         self, point: Point, thresholds: Sequence[Fraction]
-    ) -> tuple[NDArray[np.float64], Any]:
-        """Vector and thresholds (by row) in doubles, all divided by one power of two."""
+    ) -> tuple[NDArray[np.float64], list[float]]:
+        """Vector and thresholds in doubles, all divided by one power of two."""
         assert point.vector is not None
         vector, k = _as_doubles(point.vector)
         # Under- or overflow of a level is harmless: it can only send more rows to the exact test
@@ -250,7 +250,7 @@ class _Coordinates(ExactRows):
         with np.errstate(over="ignore", under="ignore"):
             shift = k + point.exponent + self.shift
             levels = [float(np.ldexp(level, e - shift)) for level, e in map(_ratio, thresholds)]
-        return vector, self.by_row(levels)
+        return vector, levels
 
     def _clear(
         self, scores: NDArray[np.float64], norm: float, terms: int, level: Any
@@ -295,23 +295,21 @@ class _Linear(_Coordinates):
         some, those = self.doubles(rows), self.doubles(support)
         if some is None or those is None:
             return super().repeated(rows, support)
-        known = {(key, self.side(i)) for key, i in zip(_keys(those), support, strict=True)}
-        pairs = zip(_keys(some), rows, strict=True)
-        return np.array([(key, self.side(i)) in known for key, i in pairs], dtype=np.bool_)
+        known = set(zip(_keys(those), self.side[support].tolist(), strict=True))
+        pairs = zip(_keys(some), self.side[rows].tolist(), strict=True)
+        return np.array([pair in known for pair in pairs], dtype=np.bool_)
 
     def twins(self) -> tuple[int, int] | None:
         known = isinstance(self.problem, DenseProblem | SparseProblem)
         return opposite_twins(self.X, self.y) if known else None
 
-    def _radius_squared(self) -> Fraction:
+    @cached_property
+    def _largest(self) -> Fraction:
         return largest_norm(self.points)
 
-    def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
-        def coordinates() -> tuple[fmpz_mat, int]:
-            integers, exponent = self._rows(rows)
-            return _combination(numerators, integers), exponent
-
-        return Point(rows, numerators, coordinates)
+    def coordinates(self, rows: NDArray[np.int64], numerators: list[int]) -> tuple[fmpz_mat, int]:
+        integers, exponent = self._rows(rows)
+        return _combination(numerators, integers), exponent
 
     def score(self, i: int, point: Point) -> Fraction:
         assert point.vector is not None
@@ -323,9 +321,8 @@ class _Linear(_Coordinates):
         left = self._soon_doubtful(point, thresholds)
         if not len(np.setdiff1d(left, point.rows)):
             return left
-        vector, level = self._scale_of(point, thresholds)
-        scores = self.problem.some_scores(left, vector)
-        level = level if self._side is None else level[left]
+        vector, levels = self._scale_of(point, thresholds)
+        scores, level = self.problem.some_scores(left, vector), self.by_row(levels, left)
         return left[self._clear(scores, float(np.linalg.norm(vector)), len(vector), level)]
 
     def _soon_doubtful(self, point: Point, thresholds: Sequence[Fraction]) -> NDArray[np.int64]:
@@ -354,9 +351,7 @@ class _Linear(_Coordinates):
         scores, error = rough
         slack = 4 * ROUNDOFF * np.abs(level)
         near = np.flatnonzero(~(scores > level + (lost + error * SAFETY + slack)))
-        if self._side is not None:
-            level = level[near]
-        scores = self.problem.some_scores(near, w)
+        scores, level = self.problem.some_scores(near, w), self.by_row(levels, near)
         return near[self._clear(scores, norm, len(w), level + lost)]
 
 
@@ -385,23 +380,20 @@ class _Multiclass(_Coordinates):
         entries = [v * s for v, s in zip(inner.entries(), signs.ravel().tolist(), strict=True)]
         return fmpz_mat(len(rows), len(rows), entries), Fraction(4) ** exponent / 2
 
-    def _radius_squared(self) -> Fraction:
+    @cached_property
+    def _largest(self) -> Fraction:
         return largest_norm(self.points)
 
-    def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
+    def coordinates(self, rows: NDArray[np.int64], numerators: list[int]) -> tuple[fmpz_mat, int]:
         """√2 w, as the flattened d × k matrix."""
-
-        def coordinates() -> tuple[fmpz_mat, int]:
-            i, right, wrong = self._pairs(rows)
-            integers, exponent = integer_rows(self.X, i)
-            spread = fmpz_mat(self.k, len(rows))
-            for column, (a, b) in enumerate(zip(right.tolist(), wrong.tolist(), strict=True)):
-                spread[a, column] = numerators[column]
-                spread[b, column] = -fmpz(numerators[column])
-            matrix = (spread * to_fmpz_mat(integers)).transpose()
-            return fmpz_mat(1, matrix.nrows() * matrix.ncols(), matrix.entries()), exponent
-
-        return Point(rows, numerators, coordinates)
+        i, right, wrong = self._pairs(rows)
+        integers, exponent = integer_rows(self.X, i)
+        spread = fmpz_mat(self.k, len(rows))
+        for column, (a, b) in enumerate(zip(right.tolist(), wrong.tolist(), strict=True)):
+            spread[a, column] = numerators[column]
+            spread[b, column] = -fmpz(numerators[column])
+        matrix = (spread * to_fmpz_mat(integers)).transpose()
+        return fmpz_mat(1, matrix.nrows() * matrix.ncols(), matrix.entries()), exponent
 
     def score(self, i: int, point: Point) -> Fraction:
         assert point.vector is not None
@@ -414,10 +406,10 @@ class _Multiclass(_Coordinates):
 
     def doubtful(self, point: Point, *thresholds: Fraction) -> NDArray[np.int64]:
         # The point is √2 w and the problem's rows carry the 1/√2, rounded: two more roundings.
-        vector, level = self._scale_of(point, [threshold * 2 for threshold in thresholds])
+        vector, levels = self._scale_of(point, [threshold * 2 for threshold in thresholds])
         scores = self.problem.scores(vector) * np.sqrt(2.0)
         norm = 2.0 * float(np.linalg.norm(vector))
-        return self._clear(scores, norm, self.X.shape[1] + 8, level)
+        return self._clear(scores, norm, self.X.shape[1] + 8, levels[0])
 
 
 class KernelRows(ExactRows):
@@ -470,7 +462,8 @@ class KernelRows(ExactRows):
         entries, unit = self.entries(rows, rows)
         return fmpz_mat(len(rows), len(rows), entries), unit
 
-    def _radius_squared(self) -> Fraction:
+    @cached_property
+    def _largest(self) -> Fraction:
         kernel = self.kernel
         if kernel.name == "precomputed":
             return Fraction(max(np.diagonal(np.asarray(self.X)).tolist()))
@@ -483,9 +476,6 @@ class KernelRows(ExactRows):
         # γ⟨x, x⟩ + c is monotone in ‖x‖, so only the longest and the shortest point matter.
         ends = (largest_norm(self.points), smallest_norm(self.points))
         return max(_kernel_value(kernel, square) for square in ends)
-
-    def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
-        return Point(rows, numerators)
 
     def score(self, i: int, point: Point) -> Fraction:
         entries, unit = self.entries([i], point.rows)
@@ -599,11 +589,6 @@ def exponent_of(X: Any) -> int:
     values = X.data if hasattr(X, "toarray") else X
     top = max(-float(values.min()), float(values.max())) if values.size else 0.0
     return int(np.frexp(top)[1])
-
-
-def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:
-    """A two-dimensional array of (NumPy or Python) integers as a flint matrix."""
-    return fmpz_mat(array.shape[0], array.shape[1], array.ravel().tolist())
 
 
 def product(left: NDArray[Any], right: NDArray[Any]) -> fmpz_mat:

@@ -43,23 +43,29 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from flint import fmpz_mat, nmod_mat
+from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.candidate import Progress, load_core, silent
-from gammabar.oracle.certificate import data_section, weights_section, write_certificate
+from gammabar.oracle.certificate import head_section, write_certificate
 from gammabar.oracle.l1 import solve_l1
+from gammabar.oracle.linear_algebra import (
+    combined,
+    coordinates,
+    integers_of,
+    loose_columns,
+    null_space,
+    pivots,
+    to_fmpz_mat,
+)
 from gammabar.oracle.linear_system import RowSystem
 from gammabar.oracle.maximum_margin import limited_watch, solve
 from gammabar.oracle.proof import SupportProof
-from gammabar.oracle.rational import integer_matrix, largest, signed_rows, to_fmpz_mat
+from gammabar.oracle.rational import integer_matrix, largest, signed_rows
 from gammabar.oracle.result import Truth
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 from gammabar.problems.conversion import from_arrays, with_intercept
 
-KINDS = ("complete", "quasi-complete", "overlap")
-#: Regular modulo a prime is regular; what is singular is tried with the next.
-_PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
 #: Entries of the matrices that are multiplied exactly, at most (about 10⁷ a second).
 _MOST = 3_000_000_000
 
@@ -99,7 +105,7 @@ class Separation:
 
     @property
     def kind(self) -> str:
-        """One of `KINDS`."""
+        """ "complete", "quasi-complete" or "overlap"."""
         if not len(self.boundary):
             return "complete"
         return "overlap" if len(self.boundary) == self.problem.n else "quasi-complete"
@@ -117,23 +123,11 @@ class Separation:
     @cached_property
     def certificate(self) -> dict[str, Any]:
         """The certificate of `oracle/CERTIFICATE.md`, as a dictionary ready for JSON."""
-        rows = sorted(self.weights)
-        numerators = [self.weights[i] for i in rows]
+        weights = dict(sorted(self.weights.items()))
         columns = [j for j, v in enumerate(self.direction) if v]
-        geometry = {"type": "linear"} | ({"intercept": "augmented"} if self.intercept else {})
-        return {
-            "format": "gammabar-certificate",
-            "version": 2,
-            "kind": "separation",
-            "geometry": geometry,
-            "data": data_section(self.problem),
-            **weights_section(np.array(rows, dtype=np.int64), numerators, sum(numerators)),
-            "primal": {
-                "columns": columns,
-                "coefficients": [hex(self.direction[j]) for j in columns],
-            },
-            "separation": self.kind,
-        }
+        primal = {"columns": columns, "coefficients": [hex(self.direction[j]) for j in columns]}
+        section = head_section("separation", self.problem, list(weights), list(weights.values()))
+        return section | {"primal": primal, "separation": self.kind}
 
     def save(self, path: str | Path) -> None:
         """Write the certificate to a file, whole or not at all."""
@@ -198,12 +192,19 @@ class _Clock:
         return perf_counter() - self.start
 
     def stage(self, text: str) -> float | None:
-        """Something else begins; the seconds that are left for it."""
+        """Begin something else; the seconds that are left for it."""
         limit = self.watch.limit
         if limit is not None and self.spent() >= limit:
             raise ProblemError(f"the separation is not decided after {limit:g} seconds")
         self.watch.progress(text)
         return None if limit is None else limit - self.spent()
+
+    def solve(self, problem: Problem, stage: str) -> Truth:
+        """The maximum margin, in the time that is left."""
+        truth = solve(problem, time_limit=self.stage(stage))
+        if truth.separable is None:
+            self.stage("")  # the time is up
+        return truth
 
 
 class _Answer(NamedTuple):
@@ -227,30 +228,20 @@ class _Search:
 
     def run(self) -> dict[str, Any]:
         """Fields of the result."""
-        truth = self.solve(self.problem)
+        truth = self.clock.solve(self.problem, "maximum margin")
         if truth.separable:
             return self.fields(_direction(truth), [], dict)
         proof = truth.proof
-        if isinstance(proof, SupportProof) and self._spans(proof):
+        system = proof.system if isinstance(proof, SupportProof) and proof.zero else None
+        if isinstance(system, RowSystem) and len(system.columns) == self.d:  # overlap
             return self.fields([0] * self.d, list(range(self.n)), lambda: self.everywhere(truth))
-        weights = dict(zip(truth.support.tolist(), truth.numerators, strict=True))
-        return self.rounds(weights)
-
-    def solve(self, problem: Problem) -> Truth:
-        truth = solve(problem, time_limit=self.clock.stage("maximum margin"))
-        if truth.separable is None:
-            self.clock.stage("")  # the time is up
-        return truth
-
-    def _spans(self, proof: SupportProof) -> bool:
-        system = proof.system
-        return proof.zero and isinstance(system, RowSystem) and len(system.columns) == self.d
+        return self.rounds(_weights(truth))
 
     def everywhere(self, truth: Truth) -> Weights:
         """Positive weights on all rows, if those of the truth span the space."""
-        weights = dict(zip(truth.support.tolist(), truth.numerators, strict=True))
-        others = set(range(self.n)).difference(weights)
-        return _merged(self.table, weights, dict.fromkeys(sorted(others), 1))
+        weights = _weights(truth)
+        others = sorted(set(range(self.n)).difference(weights))
+        return _merged(self.table, weights, dict.fromkeys(others, 1))
 
     def fields(
         self, direction: list[int], boundary: list[int], write: Callable[[], Weights]
@@ -271,69 +262,73 @@ class _Search:
 
     def rounds(self, weights: Weights) -> dict[str, Any]:
         """From weights on some rows to all that belong to the boundary."""
-        columns = list(range(self.d))
-        if self.d > self.n:
-            columns = _pivots(self.table, _PRIMES[0])
+        columns = pivots(self.table) if self.d > self.n else list(range(self.d))
         while True:
-            q, step, boundary = self._rounds(self.table[:, columns], weights)
-            pull = _combined(self.table[boundary], [q[i] for i in boundary])
+            q, step = self._rounds(self.table[:, columns], weights)
+            boundary = sorted(q)
+            pull = combined(self.table[boundary], [q[i] for i in boundary])
             missing = [j for j, v in enumerate(pull) if v]
             if not missing:
                 break
-            columns = sorted({*columns, *missing[:1]})  # an unlucky prime
+            columns = sorted({*columns, missing[0]})  # the prime was unlucky
         direction = [0] * self.d
         for j, value in zip(columns, step, strict=True):
             direction[j] = value
         return self.fields(direction, boundary, lambda: q)
 
-    def _rounds(
-        self, table: NDArray[Any], weights: Weights
-    ) -> tuple[Weights, list[int], list[int]]:
-        """Weights, a direction and the boundary, for some columns."""
+    def _rounds(self, table: NDArray[Any], weights: Weights) -> tuple[Weights, list[int]]:
+        """Weights on the boundary and a direction, for some columns."""
         q: Weights = {}
         outside = list(range(self.n))  # the rows that the boundary found so far does not span
         direction: list[int] | None = None
         while direction is None:
             q = _merged(table, q, {outside[k]: v for k, v in weights.items()})
-            basis = _null_space(table[sorted(q)])  # of the directions orthogonal to it
-            left = self.clock.stage(f"rank {table.shape[1] - basis.ncols()} of the boundary")
+            basis = null_space(table[sorted(q)])  # of the directions orthogonal to it
+            self.clock.stage(f"rank {table.shape[1] - basis.ncols()} of the boundary")
             image = _product(table, basis)
             outside = np.flatnonzero((image != 0).any(axis=1)).tolist()
             if not outside:
                 direction = [0] * table.shape[1]
                 break
-            weights, step = _asked(_smaller(image[outside]), left, self.clock)
+            rows = image[outside]
+            weights, step = _asked(rows // math.gcd(*rows.ravel().tolist()), self.clock)
             if step is not None:
-                direction = _integers(basis * fmpz_mat(basis.ncols(), 1, step))
+                direction = integers_of(basis * fmpz_mat(basis.ncols(), 1, step))
         spanned = sorted(set(range(self.n)).difference(outside, q))
-        q = _merged(table, q, dict.fromkeys(spanned, 1))
-        return q, direction, sorted(q)
+        return _merged(table, q, dict.fromkeys(spanned, 1)), direction
 
     def loose(self, rows: Sequence[int]) -> list[int]:
         """Columns whose unit vector is not in the span of some rows; few rows often span all."""
         some = np.array(rows[:: len(rows) // (2 * self.d + 10) + 1], dtype=np.int64)
         if len(some) >= self.d:
             part, _ = signed_rows(self.problem.X, self.problem.y, some)
-            if len(_pivots(part, _PRIMES[0])) == self.d:
+            if len(pivots(part)) == self.d:
                 return []
-        return _loose(self.table[list(rows)])
+        return loose_columns(self.table[list(rows)])
 
     def generic(self, direction: list[int], boundary: list[int], wanted: list[int]) -> list[int]:
         """A direction with the same signs of products that is zero in none of these columns."""
         missing = [j for j in wanted if not direction[j]]
-        basis = _null_space(self.table[boundary]) if missing and boundary else None
+        basis: Any = None
+        if missing and boundary:
+            basis = null_space(self.table[boundary]).transpose().tolist()
         for j in missing:
             if direction[j]:
                 continue
-            step = _unit(self.d, j) if basis is None else _touching(basis, j)
+            step = [int(k == j) for k in range(self.d)]
+            if basis is not None:
+                step = next([int(v) for v in vector] for vector in basis if vector[j])
             pairs = [v for pair in zip(direction, step, strict=True) for v in pair]
-            scores = _product(self.table, fmpz_mat(self.d, 2, pairs))
-            sizes = [(a, b) for a, b in scores if a]
-            sizes += [pair for pair in zip(direction, step, strict=True) if pair[0]]
+            scores = _product(self.table, fmpz_mat(self.d, 2, pairs)).tolist()
+            sizes = [(a, b) for a, b in [*scores, *zip(direction, step, strict=True)] if a]
             times = 1 + max(abs(b) // abs(a) for a, b in sizes)
             direction = [times * v + s for v, s in zip(direction, step, strict=True)]
         shared = math.gcd(*direction) or 1
         return [v // shared for v in direction]
+
+
+def _weights(truth: Truth) -> Weights:
+    return dict(zip(truth.support.tolist(), truth.numerators, strict=True))
 
 
 def _direction(truth: Truth) -> list[int]:
@@ -344,14 +339,14 @@ def _direction(truth: Truth) -> list[int]:
         if found is not None:
             return found
     table, _ = signed_rows(problem.X, problem.y, truth.support)
-    return _combined(table, truth.numerators)
+    return combined(table, truth.numerators)
 
 
-def _asked(rows: NDArray[Any], left: float | None, clock: _Clock) -> _Answer:
+def _asked(rows: NDArray[Any], clock: _Clock) -> _Answer:
     """The answer for rows of integers of any size."""
     if largest(rows) < 2**62:
-        return _answer(rows.astype(np.int64), left, clock)
-    found = _independent(rows) or _suggested(rows, left, clock)
+        return _answer(rows.astype(np.int64), clock)
+    found = _independent(rows) or _suggested(rows, clock)
     if found is not None:
         return found
     clock.stage("linear programme")
@@ -360,48 +355,42 @@ def _asked(rows: NDArray[Any], left: float | None, clock: _Clock) -> _Answer:
         raise ProblemError("whether the data overlap takes too long to decide exactly")
     if not exact.separable:
         return _Answer(dict(zip(exact.q.support, exact.q.numerators, strict=True)), None)
-    direction = [0] * rows.shape[1]
-    for j, value in zip(exact.w.columns, exact.w.numerators, strict=True):
-        direction[j] = value
-    return _Answer({}, direction)
+    direction = dict(zip(exact.w.columns, exact.w.numerators, strict=True))
+    return _Answer({}, [direction.get(j, 0) for j in range(rows.shape[1])])
 
 
-def _answer(rows: NDArray[Any], left: float | None, clock: _Clock) -> _Answer:
-    truth = solve(DenseProblem(rows, np.ones(len(rows), np.int8)), time_limit=left)
-    if truth.separable is None:
-        clock.stage("")  # the time is up
-    if truth.separable:
-        return _Answer({}, _direction(truth))
-    return _Answer(dict(zip(truth.support.tolist(), truth.numerators, strict=True)), None)
+def _answer(rows: NDArray[Any], clock: _Clock) -> _Answer:
+    truth = clock.solve(DenseProblem(rows, np.ones(len(rows), np.int8)), "rows off the boundary")
+    return _Answer({}, _direction(truth)) if truth.separable else _Answer(_weights(truth), None)
 
 
 def _independent(rows: NDArray[Any]) -> _Answer | None:
     """A direction with the same product with all rows, if these are linearly independent."""
     n, d = rows.shape
-    columns = _pivots(rows, _PRIMES[0]) if n <= d else []
+    columns = pivots(rows) if n <= d else []
     if len(columns) < n:
         return None
     solution: Any = to_fmpz_mat(rows[:, columns]).solve(fmpz_mat(n, 1, [1] * n))
     numerators, denominator = solution.numer_denom()
     direction, sign = [0] * d, 1 if int(denominator) > 0 else -1
-    for j, value in zip(columns, _integers(numerators), strict=True):
+    for j, value in zip(columns, integers_of(numerators), strict=True):
         direction[j] = sign * value
     return _Answer({}, direction)
 
 
-def _suggested(rows: NDArray[Any], left: float | None, clock: _Clock) -> _Answer | None:
+def _suggested(rows: NDArray[Any], clock: _Clock) -> _Answer | None:
     """What rounded rows, each divided by its size, suggest, if it is exactly true of the rows."""
     sizes = [max(abs(v) for v in row) or 1 for row in rows.tolist()]
     divided = [[v / size for v in row] for row, size in zip(rows.tolist(), sizes, strict=True)]
-    weights, direction = _answer(np.array(divided), left, clock)
+    weights, direction = _answer(np.array(divided), clock)
     if direction is not None:
-        scores = _integers(to_fmpz_mat(rows) * fmpz_mat(len(direction), 1, direction))
+        scores = integers_of(to_fmpz_mat(rows) * fmpz_mat(len(direction), 1, direction))
         return _Answer({}, direction) if min(scores) > 0 else None
     chosen = sorted(weights)
-    relations = _null_space(rows[chosen].T)
+    relations = null_space(rows[chosen].T)
     if relations.ncols() != 1:
         return None
-    q = _integers(relations)
+    q = integers_of(relations)
     q = q if q[0] > 0 else [-v for v in q]
     return _Answer(dict(zip(chosen, q, strict=True)), None) if min(q) > 0 else None
 
@@ -414,7 +403,7 @@ def _product(table: NDArray[Any], right: fmpz_mat) -> NDArray[Any]:
             f"{n:,} rows with {d:,} features are too many to decide between "
             "quasi-complete separation and overlap exactly; take fewer columns"
         )
-    entries = _integers(to_fmpz_mat(table) * right)
+    entries = integers_of(to_fmpz_mat(table) * right)
     return np.array(entries, dtype=object).reshape(n, right.ncols())
 
 
@@ -427,143 +416,10 @@ def _merged(table: NDArray[Any], q: Weights, more: Weights) -> Weights:
     if not q or not more:
         return q or more
     rows = sorted(q)
-    extra = _combined(table[list(more)], list(more.values()))
-    c, denominator = _coordinates(table[rows], extra)
+    extra = combined(table[list(more)], list(more.values()))
+    c, denominator = coordinates(table[rows], extra)
     times = max(1, 1 + max(c_i // q[i] for i, c_i in zip(rows, c, strict=True)))
     both = {i: times * q[i] - c_i for i, c_i in zip(rows, c, strict=True)}
     both |= {i: denominator * weight for i, weight in more.items()}
     shared = math.gcd(*both.values())
     return {i: v // shared for i, v in both.items()}
-
-
-# --- linear algebra over the integers -------------------------------------------------------
-
-
-def _identity(d: int) -> fmpz_mat:
-    return fmpz_mat(d, d, [int(i == j) for i in range(d) for j in range(d)])
-
-
-def _integers(matrix: fmpz_mat) -> list[int]:
-    return [int(v) for v in matrix.entries()]
-
-
-def _combined(table: NDArray[Any], weights: list[int]) -> list[int]:
-    """The weighted sum of rows."""
-    return _integers(fmpz_mat(1, len(weights), weights) * to_fmpz_mat(table))
-
-
-def _smaller(rows: NDArray[Any]) -> NDArray[Any]:
-    """Rows, not all zero, divided by what all their entries have in common."""
-    return np.asarray(rows // math.gcd(*rows.ravel().tolist()))
-
-
-def _touched(basis: fmpz_mat) -> list[int]:
-    """Rows of a basis that are not zero: columns of the data that its vectors touch."""
-    return [j for j, row in enumerate(basis.tolist()) if any(row)]
-
-
-def _unit(d: int, j: int) -> list[int]:
-    return [int(k == j) for k in range(d)]
-
-
-def _touching(basis: fmpz_mat, j: int) -> list[int]:
-    """A vector of a basis that is not zero at j."""
-    k = next(k for k in range(basis.ncols()) if basis[j, k])
-    return [int(basis[i, k]) for i in range(basis.nrows())]
-
-
-def _loose(table: NDArray[Any]) -> list[int]:
-    """Columns j for which some vector orthogonal to all rows is not zero at j.
-
-    Modulo a prime, if the rank r is that of all columns there is none. If it is the rank over the
-    integers, take r independent rows: the block of their pivot columns is regular, the other
-    columns are loose, and a pivot column is if its row of the reduced form is not zero in one of
-    the others. What is zero modulo the prime is settled over the integers.
-    """
-    n, d = table.shape
-    used = np.flatnonzero((table != 0).any(axis=0))
-    idle = np.setdiff1d(np.arange(d), used).tolist()
-    if not len(used):
-        return list(range(d))
-    reduced, pivots = _reduced(table[:, used], _PRIMES[0])
-    if len(pivots) == len(used):
-        return idle
-    if len(pivots) < n:
-        if n > len(used) or to_fmpz_mat(table[:, used]).rank() > len(pivots):
-            return _touched(_null_space(table))
-        table, n = table[_pivots(table[:, used].T, _PRIMES[0])], len(pivots)
-    others = sorted(set(range(len(used))).difference(pivots))
-    bound = [j for k, j in enumerate(pivots) if not any(int(reduced[k, other]) for other in others)]
-    square = to_fmpz_mat(table[:, used[pivots]]).transpose()
-    for j in list(bound):  # is the unit vector of j a combination of the rows?
-        right = fmpz_mat(n, 1, _unit(n, pivots.index(j)))
-        solution: Any = square.solve(right)
-        numerators, _ = solution.numer_denom()
-        if any(_combined(table[:, used[others]], _integers(numerators))):
-            bound.remove(j)
-    return sorted([*idle, *(int(used[j]) for j in range(len(used)) if j not in bound)])
-
-
-def _pivots(table: NDArray[Any], prime: int) -> list[int]:
-    """Columns that are independent modulo a prime, and so over the rationals, and span the rest."""
-    return _reduced(table, prime)[1]
-
-
-def _reduced(table: NDArray[Any], prime: int) -> tuple[nmod_mat, list[int]]:
-    """The reduced row echelon form modulo a prime, and its pivot columns."""
-    entries = [int(v) % prime for v in table.ravel().tolist()]
-    reduced, rank = nmod_mat(len(table), table.shape[1], entries, prime).rref()
-    pivots, column = [], 0
-    for row in range(int(rank)):
-        while int(reduced[row, column]) == 0:
-            column += 1
-        pivots.append(column)
-    return reduced, pivots
-
-
-def _null_space(table: NDArray[Any]) -> fmpz_mat:
-    """A basis of the vectors orthogonal to all rows, as the columns of a matrix of integers."""
-    d = table.shape[1]
-    used = np.flatnonzero((table != 0).any(axis=0))
-    chosen = _pivots(table[:, used].T, _PRIMES[0]) if len(used) else []
-    while True:
-        part = to_fmpz_mat(table[chosen][:, used])
-        kernel, nullity = part.nullspace() if chosen else (_identity(len(used)), len(used))
-        columns = [[int(kernel[i, k]) for i in range(len(used))] for k in range(int(nullity))]
-        columns = [[v // math.gcd(*column) for v in column] for column in columns]
-        missed = [i for column in columns for i in _not_orthogonal(table[:, used], column)]
-        if not missed:
-            break
-        chosen = sorted({*chosen, *missed})  # an unlucky prime: it divides a determinant
-    idle = sorted(set(range(d)).difference(used.tolist()))
-    full = [[int(i == j) for i in range(d)] for j in idle]
-    for column in columns:
-        spread = [0] * d
-        for place, value in zip(used.tolist(), column, strict=True):
-            spread[place] = value
-        full.append(spread)
-    if not full:
-        return fmpz_mat(d, 0)
-    return fmpz_mat(len(full), d, [v for column in full for v in column]).transpose()
-
-
-def _not_orthogonal(table: NDArray[Any], column: list[int]) -> list[int]:
-    """The first row whose product with a vector is not zero, if there is one."""
-    scores = _integers(to_fmpz_mat(table) * fmpz_mat(len(column), 1, column))
-    return [i for i, v in enumerate(scores) if v][:1]
-
-
-def _coordinates(table: NDArray[Any], vector: list[int]) -> tuple[list[int], int]:
-    """Integers c and a denominator with Σ c_i row_i = denominator · vector, which they span."""
-    for prime in _PRIMES:
-        columns = _pivots(table, prime)
-        rows = _pivots(table[:, columns].T, prime)
-        square = to_fmpz_mat(table[rows][:, columns]).transpose()
-        right = fmpz_mat(len(columns), 1, [vector[j] for j in columns])
-        solution: Any = square.solve(right)
-        numerators, denominator = solution.numer_denom()
-        c, bottom = _integers(numerators), int(denominator)
-        if _combined(table[rows], c) == [bottom * v for v in vector]:
-            place = dict(zip(rows, c, strict=True))
-            return [place.get(i, 0) for i in range(len(table))], bottom
-    raise AssertionError("the vector lies in the span of the rows")

@@ -21,7 +21,7 @@ from side_by_side.table import Table, digits, duration, named, ratio
 
 from gammabar.harness.screen import Stage
 from gammabar.oracle import solve
-from gammabar.oracle.maximum_margin import candidate_for
+from gammabar.oracle.candidate import candidate_for
 from gammabar.problems import load
 from gammabar.problems.conversion import from_arrays
 

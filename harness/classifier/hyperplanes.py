@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from gammabar.oracle.candidate import LITTLE, Candidate
-from gammabar.oracle.maximum_margin import candidate_for, prove, solve
+from gammabar.oracle.candidate import LITTLE, Candidate, candidate_for
+from gammabar.oracle.maximum_margin import prove, solve
 from gammabar.oracle.one_vs_one import Guess, Pairs
 from gammabar.oracle.result import Truth
 from gammabar.problems import KernelProblem, Problem

@@ -294,7 +294,7 @@ def test_a_time_limit_gives_bounds(gammabar, refused):
 
 
 def test_an_interrupted_oracle_says_what_it_knows(gammabar, monkeypatch):
-    from gammabar.oracle import proof as exact
+    from gammabar.oracle import maximum_margin as exact
 
     def interrupt(*arguments):
         raise KeyboardInterrupt

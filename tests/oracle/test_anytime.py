@@ -87,7 +87,7 @@ def test_the_longer_the_closer():
     for patience in range(1, 40):
         watch = Patience()
         watch.left = patience
-        truth = answer._exact(problem, "exact", watch)
+        truth = answer._truth(problem, None, "exact", watch)
         assert truth.square_lo <= exact.gamma_squared <= truth.square_hi
         widths.append(float(truth.square_hi - truth.square_lo))
         if truth.exact:

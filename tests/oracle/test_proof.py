@@ -13,7 +13,7 @@ from enumeration import assert_encloses, drawn, trial
 from scipy.sparse import csr_array
 
 import gammabar as gb
-from gammabar.oracle import candidate, linear_system, maximum_margin, proof
+from gammabar.oracle import candidate, linear_system, proof
 from gammabar.oracle.linear_system import (
     GramSystem,
     RowSystem,
@@ -22,7 +22,13 @@ from gammabar.oracle.linear_system import (
     enclose,
     inverse_bound,
 )
-from gammabar.oracle.proof import SupportProof, minimum_norm_point, prove_support, rational_point
+from gammabar.oracle.proof import (
+    MinimumNorm,
+    SupportProof,
+    minimum_norm_point,
+    prove_support,
+    rational_point,
+)
 from gammabar.oracle.rational import exact_rows
 from gammabar.problems import Kernel, KernelProblem
 
@@ -77,9 +83,7 @@ def test_large_supports_are_proved_without_fractions():
         exact = rational_point(
             exact_rows(truth.problem), truth.support, np.ones(len(truth.support))
         )
-        fields = {name: getattr(exact, name) for name in ("numerators", "total", "levels")}
-        both = {"square_lo": exact.square, "square_hi": exact.square}
-        plain = replace(truth, proof=exact, **fields, **both)
+        plain = replace(truth, proof=exact)
         assert truth.gamma_squared == exact.square
         assert (values[0], values[4]) == (plain.gamma, plain.digits(40))
         assert (values[1] == plain.q).all()
@@ -113,7 +117,7 @@ def test_enclosures_contain_the_solution(kind, near):
         if kind == "gram":
             system = GramSystem(*system.gram(), sides)
         gram, unit = system.gram()
-        exact = proof._affine_minimiser(gram, unit, sides.tolist())
+        exact = MinimumNorm(np.arange(s), *proof._affine_minimiser(gram, unit, sides.tolist()))
         for road in (enclose, _refined, _balls):
             for bits in (20, 100, 500):
                 found = road(system, bits)
@@ -267,10 +271,10 @@ def test_large_data_of_ordinary_margin_need_no_second_way(monkeypatch):
     y = np.where(X[:, 0] > 0, 1, -1)
     X[:, 0] += y
     truth = gb.solve(X, y)
-    unsettled = []
+    unsettled, real = [], candidate.working_set
 
     def search(*args):
-        found = candidate.working_set(*args)
+        found = real(*args)
         k = int(np.argmin(found.weights))  # a row of the support is missing
         keep = np.arange(len(found.support)) != k
         weights = found.weights[keep] / found.weights[keep].sum()
@@ -280,8 +284,8 @@ def test_large_data_of_ordinary_margin_need_no_second_way(monkeypatch):
     def refused(*args):
         raise AssertionError("the second way needs memory for a dense copy")
 
-    monkeypatch.setattr(maximum_margin, "LARGE", 0)
-    monkeypatch.setattr(maximum_margin, "working_set", search)
+    monkeypatch.setattr(candidate, "LARGE", 0)
+    monkeypatch.setattr(candidate, "working_set", search)
     monkeypatch.setattr(candidate, "narrow_candidate", refused)
     again = gb.solve(X, y)
     assert len(unsettled) == 1

@@ -13,7 +13,7 @@ from reference.minimum_norm import boundary
 
 import gammabar as gb
 from gammabar.oracle import check, separation
-from gammabar.oracle.separation import _coordinates, _loose, _null_space, _touched
+from gammabar.oracle.linear_algebra import coordinates, loose_columns, null_space
 from gammabar.problems import ProblemError, from_arrays
 
 NUMBERS = {
@@ -139,7 +139,7 @@ def test_a_problem_with_a_bias_has_an_intercept():
 @given(st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), min_size=1, max_size=5))
 def test_null_space_and_coordinates(rows):
     table = np.array(rows)
-    basis = _null_space(table)
+    basis = null_space(table)
     assert basis.ncols() == 3 - rank([[Fraction(v) for v in row] for row in rows])
     assert (
         not np.array([[int(v) for v in r] for r in basis.tolist()]).size
@@ -147,7 +147,7 @@ def test_null_space_and_coordinates(rows):
     )
     vector = table.sum(axis=0).tolist()
     if any(vector):
-        c, bottom = _coordinates(table, vector)
+        c, bottom = coordinates(table, vector)
         assert (np.array(c) @ table).tolist() == [bottom * v for v in vector]
 
 
@@ -175,7 +175,8 @@ def test_more_columns_than_rows(tmp_path):
 def test_columns_that_the_rows_do_not_determine(n, d, seed):
     rng = np.random.default_rng(seed)
     table = rng.integers(-2, 3, (n, d))
-    assert _loose(table) == _touched(_null_space(table))
+    basis = null_space(table).tolist()
+    assert loose_columns(table) == [j for j, row in enumerate(basis) if any(row)]
 
 
 def test_overlap_needs_no_fractions_until_they_are_asked_for(tmp_path):

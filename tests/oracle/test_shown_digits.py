@@ -13,14 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import gammabar as gb
-from gammabar.oracle.result import (
-    _common_digits,
-    _sqrt_bounds,
-    _sqrt_digits,
-    root_bounds,
-    signed_bounds,
-    signed_digits,
-)
+from gammabar.oracle.roots import root_bounds, signed_bounds, signed_digits, sqrt_doubles
 from gammabar.problems import ProblemError, from_arrays
 
 fractions = st.builds(
@@ -39,7 +32,7 @@ def last_place(text: str) -> Fraction:
 
 @given(fractions | st.integers(1, 10**45).map(Fraction), st.integers(1, 30))
 def test_every_digit_that_is_shown_is_right(square: Fraction, digits: int) -> None:
-    text = _sqrt_digits(square, digits)
+    text = signed_digits(square, square, digits)
     shown = Fraction(text)
     assert shown**2 <= square < (shown + last_place(text)) ** 2
 
@@ -47,7 +40,7 @@ def test_every_digit_that_is_shown_is_right(square: Fraction, digits: int) -> No
 @given(fractions, st.fractions(0, 1), st.integers(1, 20))
 def test_shared_digits_are_those_of_all(low: Fraction, more: Fraction, digits: int) -> None:
     high = low * (1 + more / 1000)
-    text = _common_digits(low, high, digits)
+    text = signed_digits(low, high, digits)
     if text != "0":
         shown = Fraction(text)
         assert shown**2 <= low
@@ -148,13 +141,13 @@ huge = st.integers(-1000, 1000).map(lambda e: Fraction(10) ** e)
     ],
 )
 def test_how_people_write_them(square, text):
-    assert _sqrt_digits(square, 5) == text
+    assert signed_digits(square, square, 5) == text
 
 
 @given(positive, huge)
 def test_bounds_are_neighbouring_doubles(value, factor):
     square = value * factor
-    lo, hi = _sqrt_bounds(square)
+    lo, hi = sqrt_doubles(square)
     assert Fraction(lo) ** 2 <= square
     assert hi == inf or square <= Fraction(hi) ** 2
     assert hi in (lo, nextafter(lo, inf))
@@ -162,15 +155,15 @@ def test_bounds_are_neighbouring_doubles(value, factor):
 
 @given(st.floats(1e-150, 1e150))
 def test_bounds_of_a_perfect_square_are_equal(value):
-    assert _sqrt_bounds(Fraction(value) ** 2) == (value, value)
+    assert sqrt_doubles(Fraction(value) ** 2) == (value, value)
 
 
 def test_common_digits_of_tiny_and_huge_numbers():
-    assert _common_digits(Fraction(4) / 10**40, Fraction(4) / 10**40, 5) == "2e-20"
-    assert _common_digits(Fraction(20) / 10**41, Fraction(21) / 10**41, 5) == "1.4e-20"
-    assert _common_digits(Fraction(1), Fraction(121, 100), 5) == "1"
-    assert _common_digits(Fraction(81), Fraction(101), 5) == "0"
-    assert _common_digits(Fraction(0), Fraction(1), 5) == "0"
+    assert signed_digits(Fraction(4) / 10**40, Fraction(4) / 10**40, 5) == "2e-20"
+    assert signed_digits(Fraction(20) / 10**41, Fraction(21) / 10**41, 5) == "1.4e-20"
+    assert signed_digits(Fraction(1), Fraction(121, 100), 5) == "1"
+    assert signed_digits(Fraction(81), Fraction(101), 5) == "0"
+    assert signed_digits(Fraction(0), Fraction(1), 5) == "0"
 
 
 def test_signed_digits():

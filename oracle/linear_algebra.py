@@ -1,0 +1,93 @@
+"""Linear algebra over the integers: pivots modulo a prime, null spaces, coordinates.
+
+Columns that are independent modulo a prime are independent over the rationals. An unlucky prime,
+one that divides a determinant, may miss some: whatever rests on a rank is tested over the integers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat, nmod_mat
+from numpy.typing import NDArray
+
+PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
+
+
+def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:
+    """A two-dimensional array of (NumPy or Python) integers as a flint matrix."""
+    return fmpz_mat(array.shape[0], array.shape[1], array.ravel().tolist())
+
+
+def integers_of(matrix: fmpz_mat) -> list[int]:
+    """The entries as Python's integers, row by row."""
+    return [int(v) for v in matrix.entries()]
+
+
+def combined(table: NDArray[Any], weights: list[int]) -> list[int]:
+    """The weighted sum of rows."""
+    return integers_of(fmpz_mat(1, len(weights), weights) * to_fmpz_mat(table))
+
+
+def leading(reduced: Any, rank: int) -> list[int]:
+    """The columns of the first entries of an echelon form that are not zero."""
+    columns: list[int] = []
+    for row in range(int(rank)):
+        column = columns[-1] + 1 if columns else 0
+        while int(reduced[row, column]) == 0:
+            column += 1
+        columns.append(column)
+    return columns
+
+
+def pivots(table: NDArray[Any], prime: int = PRIMES[0]) -> list[int]:
+    """Columns that are independent modulo a prime and span the others modulo it."""
+    entries = [int(v) % prime for v in table.ravel().tolist()]
+    return leading(*nmod_mat(len(table), table.shape[1], entries, prime).rref())
+
+
+def null_space(table: NDArray[Any]) -> fmpz_mat:
+    """A basis of the vectors orthogonal to all rows, as the columns of a matrix of integers."""
+    d, whole, rows = table.shape[1], to_fmpz_mat(table), pivots(table.T)
+    while True:
+        part = to_fmpz_mat(table[rows]) if rows else fmpz_mat(1, d)
+        kernel, nullity = part.nullspace()
+        columns = kernel.transpose().tolist()[: int(nullity)]
+        shared = [math.gcd(*map(int, column)) for column in columns]
+        flat = [int(v) // g for column, g in zip(columns, shared, strict=True) for v in column]
+        basis = fmpz_mat(int(nullity), d, flat).transpose()
+        missed = [i for i, row in enumerate((whole * basis).tolist()) if any(row)]
+        if not missed:
+            return basis
+        rows = sorted({*rows, missed[0]})  # the prime was unlucky
+
+
+def loose_columns(table: NDArray[Any]) -> list[int]:
+    """Columns in which some vector orthogonal to all rows is not zero."""
+    d = table.shape[1]
+    used = np.flatnonzero((table != 0).any(axis=0)).tolist()
+    if not used:
+        return list(range(d))
+    reduced, _, rank = to_fmpz_mat(table[:, used]).rref()
+    heads = leading(reduced, rank)
+    others = sorted(set(range(len(used))).difference(heads))
+    rows = zip(heads, reduced.tolist(), strict=False)
+    fixed = {used[j] for j, row in rows if not any(row[k] for k in others)}
+    return [j for j in range(d) if j not in fixed]
+
+
+def coordinates(table: NDArray[Any], vector: list[int]) -> tuple[list[int], int]:
+    """Integers c and a denominator with Σ c_i row_i = denominator · vector, which they span."""
+    for prime in PRIMES:
+        columns = pivots(table, prime)
+        rows = pivots(table[:, columns].T, prime)
+        square = to_fmpz_mat(table[rows][:, columns]).transpose()
+        solution: Any = square.solve(fmpz_mat(len(columns), 1, [vector[j] for j in columns]))
+        numerators, denominator = solution.numer_denom()
+        c, bottom = integers_of(numerators), int(denominator)
+        if combined(table[rows], c) == [bottom * v for v in vector]:
+            place = dict(zip(rows, c, strict=True))
+            return [place.get(i, 0) for i in range(len(table))], bottom
+    raise AssertionError("the vector lies in the span of the rows")
