@@ -271,7 +271,8 @@ def _separable_with_bias(problem: Problem, time_limit: float | None) -> bool | N
 
 def _tell(answer: _Answer, found: Margin, digits: int, signed: bool, written: bool) -> None:
     """The answer of the oracle, with γ̄² if it is to be written out."""
-    from gammabar.oracle.result import L1Margin, NegativeMargin, Truth, signed_digits
+    from gammabar.oracle.result import L1Margin, NegativeMargin, Truth
+    from gammabar.oracle.roots import signed_digits
 
     if isinstance(found, L1Margin):
         _tell_l1(answer, found, digits)
