@@ -46,23 +46,15 @@ RECORD, RNG = "record", "rng"
 
 
 class Recorder:
-    """Keeps the iterates of a training loop, whoever wrote it.
+    """Keeps the iterates of a training loop; w_0, w_1, … may be given at once if they are there.
 
-    Parameters
-    ----------
-    iterates : iterable of arrays, optional
-        w_0, w_1, … if they are there already.
-
-    Notes
-    -----
-    The first call of `record` is for w_0, the start; then there is one call per update.
-    ``gammabar.verify(recorder, problem, "jst.thm3.1.1")`` judges what was kept, and `save` writes
-    it for ``gammabar verify --trajectory``. Tensors of PyTorch may be recorded as they are, also
-    weights of shape (1, d).
+    The first call of `record` is for w_0, the start; then there is one call per update. Tensors of
+    PyTorch may be recorded as they are, also weights of shape (1, d).
+    ``gammabar.verify(recorder, problem, "jst.thm3.1.1")`` checks what was kept, and `save` writes
+    it for ``gammabar verify --trajectory``.
 
     Examples
     --------
-    >>> import numpy as np
     >>> import gammabar as gb
     >>> problem = gb.load("iris:0,1").unit()
     >>> recorder, w = gb.Recorder(), np.zeros(4)
@@ -98,20 +90,19 @@ class Recorder:
 
     @property
     def array(self) -> Array:
-        """What was kept, of shape (T + 1, d): row t is w_t."""
+        """Shape (T + 1, d): row t is w_t."""
         if not self._kept:
             raise ProblemError("nothing was recorded: call record(w) for w_0 and after each update")
         return np.stack(self._kept)
 
     def save(self, path: str | Path) -> None:
-        """Write what was kept as .npy, for ``gammabar verify --trajectory``."""
+        """Write an .npy file."""
         if Path(path).suffix != ".npy":
             raise ProblemError(f"{path}: a recorder writes .npy files")
         with whole(path, "wb") as stream:
             np.save(stream, self.array)
 
     def iterates(self, problem: Any = None, rng: Any = None) -> Iterator[Iterate]:
-        """What was kept."""
         return (Iterate(t, w) for t, w in enumerate(self.array))
 
 
@@ -131,31 +122,22 @@ def _vector(w: Any, t: int) -> Array:
         array = np.array(None)
     if array.dtype.kind not in "biuf":
         what = f"an array of {array.dtype}" if isinstance(w, np.ndarray) else type(w).__name__
-        raise ProblemError(
-            f"w_{t} is no vector of numbers, but {what}: yield w itself, or"
-            " gammabar.solvers.Iterate(t=…, w=…)"
-        )
+        instead = "yield w itself, or gammabar.solvers.Iterate(t=…, w=…)"
+        raise ProblemError(f"w_{t} is no vector of numbers, but {what}: {instead}")
     if array.ndim > 1 and array.size > max(array.shape):
         raise ProblemError(
             f"w_{t} is of shape {array.shape}, and no vector; of several classes it is a matrix "
             "with a column for each class, row by row: w.ravel() of that, or w.T.ravel() of one "
             "with a row for each class, as PyTorch has it"
         )
-    if not isinstance(w, np.ndarray):
-        large = rounded(w, array)
-        if large is not None:
-            raise ProblemError(f"w_{t} has the whole number {large}, which is no double")
+    large = None if isinstance(w, np.ndarray) else rounded(w, array)
     if array.dtype.kind in "iu" and (np.abs(array.astype(np.float64)) > 2.0**53).any():
-        array = _doubles(array, t)  # beside others of the run it would become one, rounded
+        # Beside others of the run they would become doubles, rounded.
+        large = next((v for v in array.ravel().tolist() if int(float(v)) != v), large)
+        array = array.astype(np.float64)
+    if large is not None:
+        raise ProblemError(f"w_{t} has the whole number {large}, which is no double")
     return array.reshape(-1)
-
-
-def _doubles(array: Array, t: int) -> Array:
-    doubles = array.astype(np.float64)
-    for value, double in zip(array.ravel().tolist(), doubles.ravel().tolist(), strict=True):
-        if int(double) != value:
-            raise ProblemError(f"w_{t} has the whole number {value}, which is no double")
-    return doubles
 
 
 class OtherGeometry(ProblemError):
@@ -194,7 +176,6 @@ class FunctionSolver:
     finite = False
 
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
-        """What the function yields or records, counted from t = 0."""
         problem = with_rows(problem, self)
         given = {name: getattr(self, name) for name in self._options}
         if RNG in self._wants:
@@ -204,24 +185,15 @@ class FunctionSolver:
         else:
             found = self._function(problem, **given)
         if not isinstance(found, Iterable):
-            name = type(self).__name__
             raise ProblemError(
-                f"{name} returned {type(found).__name__}, and no iterates: yield w_0, w_1, …, or"
-                f" take an argument {RECORD} and call {RECORD}(w)"
+                f"{type(self).__name__} returned {type(found).__name__}, and no iterates: yield"
+                f" w_0, w_1, …, or take an argument {RECORD} and call {RECORD}(w)"
             )
         return counted(found)
 
 
 def from_function(function: Callable[..., Any], **options: Any) -> FunctionSolver:
-    """A solver from a function that yields iterates, or that records them.
-
-    Parameters
-    ----------
-    function : callable
-        Of the problem; see the notes of this module.
-    options : dict
-        Values of its other arguments.
-    """
+    """A solver from a function that yields iterates or records them; see this module."""
     name = _name(function)
     wants, known = arguments_of(function)
     values = {n: p.default for n, p in known.items()} | options
@@ -287,7 +259,6 @@ class CountedSolver:
         return getattr(self._solver, name)
 
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
-        """What the object yields, counted from t = 0."""
         return counted(self._solver.iterates(with_rows(problem, self), rng))
 
     def with_options(self, **options: Any) -> Any:

@@ -37,26 +37,12 @@ LECTURE = "Sharan, Lecture 9: SGD, boosting, kernels"
 
 @dataclass(frozen=True)
 class Iterate:
-    """One iterate of a solver. ``t`` and ``w`` are enough; the rest is derived when asked for.
+    """One iterate of a solver. ``t`` (updates so far) and ``w`` are enough; the rest is derived.
 
-    Attributes
-    ----------
-    t : int
-        Number of updates so far; the start is t = 0.
-    w : array
-        The iterate, in the representation of the problem.
-    problem : Problem, optional
-        What is being solved; the harness fills it in where a solver does not.
-    soft : SoftMin, optional
-        What the step computed in its pass over the data at ``w``.
-    dual : array, optional
-        Dual weights of the step, where the solver has them and they differ from the softmax.
-    momentum : array, optional
-        The momentum g_t, for solvers that have one.
-    computed : array, optional
-        Scores A w that the step has computed anyway, where there is no ``soft``.
-    extra : dict
-        Further sequences of the method under the paper's names (``mu``, ``nu``, ``p``, …).
+    ``problem`` is filled in by the harness where a solver does not; ``soft`` is what the step
+    computed in its pass over the data at ``w``, ``computed`` the scores A w where there is no
+    ``soft``, ``dual`` the dual weights where they differ from the softmax, ``momentum`` g_t, and
+    ``extra`` has further sequences of the method under the paper's names (``mu``, ``p``, …).
     """
 
     t: int
@@ -69,7 +55,6 @@ class Iterate:
     computed: Array | None = field(default=None, repr=False, kw_only=True)
 
     def on(self, problem: Problem) -> Iterate:
-        """The same iterate, knowing its problem."""
         return self if self.problem is problem else replace(self, problem=problem)
 
     def _known(self) -> Problem:
@@ -79,19 +64,16 @@ class Iterate:
 
     @cached_property
     def scores(self) -> Array:
-        """A w."""
         if self.soft is not None:
             return self.soft.scores
         return self._known().scores(self.w) if self.computed is None else self.computed
 
     @cached_property
     def smallest(self) -> float:
-        """min_i (A w)_i."""
         return float(self.scores.min()) if self.soft is None else self.soft.smallest
 
     @cached_property
     def norm(self) -> float:
-        """‖w‖."""
         return self._known().norm(self.w)
 
     @cached_property
@@ -116,7 +98,7 @@ def scored(
 
 
 class Solver(Protocol):
-    """Anything with ``iterates``; the class attributes make it listable."""
+    """Anything with ``iterates``."""
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]: ...
 
@@ -125,16 +107,8 @@ class Solver(Protocol):
 class Card:
     """What ``gammabar list solvers`` shows of a solver.
 
-    Attributes
-    ----------
-    name : str
-        Name in the registry, e.g. ``dual-acceleration``.
-    reference : str
-        Where the algorithm stands.
-    geometries : tuple of str
-        Of "dense", "sparse", "kernel", "multiclass"; or "functions", "stumps" for the lecture's.
-    unit_ball : bool
-        Whether its theory assumes rows of norm at most one: give it ``problem.unit()`` then.
+    ``geometries`` are of "dense", "sparse", "kernel", "multiclass"; or "functions", "stumps" for
+    the lecture's. ``unit_ball`` says that its theory assumes rows of norm at most one.
     """
 
     name: str
@@ -156,13 +130,9 @@ def declare(
 ) -> Callable[[type[T]], type[T]]:
     """Declare a solver: a frozen dataclass of hyper-parameters, with its `Card`.
 
-    Parameters
-    ----------
-    ends : tuple of str
-        Values of ``extra["halt"]`` with which the method ends in its paper.
-    positive, choices
-        Options that must be positive numbers (or None, where that is the default), and options
-        that must be one of some texts. A ``__post_init__`` of the class checks the others.
+    ``ends`` are the values of ``extra["halt"]`` with which the method ends in its paper.
+    ``positive`` options must be positive numbers (or None, where that is the default), and
+    ``choices`` one of some texts; a ``__post_init__`` of the class checks the others.
     """
 
     def declared(cls: Any) -> Any:
@@ -171,10 +141,9 @@ def declare(
         def check(self: Any) -> None:
             for option in positive:
                 _check_positive(option, getattr(self, option), getattr(cls, option))
-            for option, values in choices.items():
-                if (value := getattr(self, option)) not in values:
-                    known = ", ".join(values)
-                    raise ProblemError(f"{option} must be one of {known}, not {value!r}")
+            for option, texts in choices.items():
+                if (value := getattr(self, option)) not in texts:
+                    raise ProblemError(f"{option} must be one of {', '.join(texts)}, not {value!r}")
             if further is not None:
                 further(self)
 
@@ -222,13 +191,7 @@ SOLVERS: dict[str, Any] = {
 
 
 def solver(name: str) -> Any:
-    """The class of a solver.
-
-    Examples
-    --------
-    >>> solver("dual-acceleration")().step
-    1.0
-    """
+    """The class of a solver, by its name in the registry."""
     if name not in SOLVERS:
         hint = did_you_mean(name, SOLVERS, "see `gammabar list solvers`")
         raise ProblemError(f"{name!r} is no solver ({hint})")

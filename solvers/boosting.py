@@ -1,6 +1,4 @@
-"""Decision stumps, and the best one for a distribution on the data.
-
-AdaBoost: Freund and Schapire's reduction of learning to weak learning.
+"""AdaBoost, and decision stumps: Sharan's Lecture 9: SGD, boosting, kernels, Algorithm 3.
 
     D_1(i)     = 1/n
     h_t        = WL(D_t)
@@ -9,7 +7,8 @@ AdaBoost: Freund and Schapire's reduction of learning to weak learning.
     D_{t+1}(i) = D_t(i) exp(−α_t h_t(x_i) y_i) / z_{t+1}
     H          = Σ_t α_t h_t
 
-(Sharan, Lecture 9, Algorithm 3.)
+After Y. Freund and R. E. Schapire, A decision-theoretic generalization of on-line learning and an
+application to boosting (1997).
 """
 
 from __future__ import annotations
@@ -41,11 +40,6 @@ class Stump:
 
     The threshold is a value of the data (so integers stay exact whatever their size), or −∞ for
     the hypothesis that is constant.
-
-    Examples
-    --------
-    >>> Stump(0, 2, -1)([[1, 7], [3, 7]])
-    array([ 1, -1], dtype=int8)
     """
 
     feature: int
@@ -78,7 +72,6 @@ class BestStump:
     """
 
     def __call__(self, X: Any, y: Array) -> Callable[[Array], Stump]:
-        """Sort the columns of X; the result takes a distribution to its best stump."""
         return _Columns(X, np.asarray(y, dtype=np.int64)).best
 
 
@@ -181,10 +174,9 @@ Hypothesis = Callable[[Any], Array]
 
 
 class WeakLearner(Protocol):
-    """Anything that, for points X and labels y, gives a function from distributions to hypotheses.
+    """For points X and labels y, a function from distributions to hypotheses.
 
-    A hypothesis takes a matrix of points to an array of −1 and +1. What a learner computes from X
-    and y alone it computes once:
+    A hypothesis takes a matrix of points to an array of −1 and +1.
 
     >>> def constants(X, y):
     ...     return lambda D: (lambda X: np.full(X.shape[0], 1 if D @ y >= 0 else -1))
@@ -195,15 +187,10 @@ class WeakLearner(Protocol):
 
 @dataclass(frozen=True)
 class Vote(Iterate):
-    """An iterate of `AdaBoost`: ``w`` has α_1, …, α_t, and the margin is that of the vote.
+    """An iterate of `AdaBoost`: ``w`` has α_1, …, α_t, and ``hypotheses`` h_1, …, h_t.
 
-    Attributes
-    ----------
-    votes : array of length n
-        y_i H(x_i); these are its `scores`. `norm` is Σ_s |α_s|, so `margin` is the smallest
-        y_i H(x_i) / Σ_s |α_s|, and `weights` (the dual weights) are D_{t+1}.
-    hypotheses : tuple
-        h_1, …, h_t.
+    ``votes``, its `scores`, are the y_i H(x_i) and `norm` is Σ_s |α_s|, so `margin` is the smallest
+    y_i H(x_i) / Σ_s |α_s|; `weights` (the dual weights) are D_{t+1}.
     """
 
     votes: Array = field(default_factory=lambda: np.empty(0), repr=False)
@@ -211,12 +198,10 @@ class Vote(Iterate):
 
     @cached_property
     def scores(self) -> Array:
-        """y_i H(x_i)."""
         return self.votes
 
     @cached_property
     def norm(self) -> float:
-        """Σ_s |α_s|."""
         return float(np.abs(self.w).sum())
 
     @cached_property
@@ -236,13 +221,9 @@ class Vote(Iterate):
         return np.sign(self.value(X)).astype(np.int8)
 
 
-@declare(
-    "adaboost",
-    f"{LECTURE}, Algorithm 3",
-    ("dense", "sparse", "stumps"),
-)
+@declare("adaboost", f"{LECTURE}, Algorithm 3", ("dense", "sparse", "stumps"))
 class AdaBoost:
-    """AdaBoost [1]_ with decision stumps or any other weak learner.
+    """AdaBoost with decision stumps or any other weak learner.
 
     The iterate t is the vote after t rounds, a `Vote`. From t = 1 on its ``extra`` has, under the
     names of the lecture, ``D`` (D_t), ``epsilon`` (ε_t), ``gamma`` (γ_t = ½ − ε_t), ``alpha``
@@ -252,17 +233,6 @@ class AdaBoost:
     D_{t+1} = 0/0. The vote is then what H / Σ|α_s| tends to as ε_t → 0, h_t alone with weight 1;
     α_t = ∞ and z_{t+1} = 0 are reported, D_{t+1} is D_t, and all later iterates are the same.
     Likewise −h_t alone if h_t is always wrong, ε_t = 1.
-
-    Parameters
-    ----------
-    learner : callable
-        The weak learner; see `WeakLearner`.
-
-    References
-    ----------
-    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Algorithm 3; after Y. Freund and R. E.
-       Schapire, A decision-theoretic generalization of on-line learning and an application to
-       boosting (1997).
 
     Examples
     --------
@@ -275,11 +245,10 @@ class AdaBoost:
     learner: WeakLearner = field(default_factory=BestStump)
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        """Yield the empty vote, the vote of h_1, … without end; `rng` is not used."""
         if not isinstance(problem, DenseProblem | SparseProblem):
+            kind = type(problem).__name__
             raise ProblemError(
-                f"AdaBoost needs points and two classes, dense or sparse, not a "
-                f"{type(problem).__name__}"
+                f"AdaBoost needs points and two classes, dense or sparse, not {kind}"
             )
         X, y = problem.X, problem.y
         learn = self.learner(X, y)
@@ -308,20 +277,11 @@ class AdaBoost:
 
 
 def _extra(D: Array, epsilon: float, alpha: float, z: float, before: Vote) -> dict[str, Any]:
-    product = before.extra["product"] * z
-    gamma = 0.5 - epsilon
-    return {
-        "D": D,
-        "epsilon": epsilon,
-        "gamma": gamma,
-        "alpha": alpha,
-        "z": z,
-        "product": product,
-    }
+    found = {"D": D, "epsilon": epsilon, "gamma": 0.5 - epsilon, "alpha": alpha, "z": z}
+    return found | {"product": before.extra["product"] * z}
 
 
 def _checked(values: Any, y: Array) -> Array:
-    """h(x_i) y_i for a hypothesis that is one."""
     values = np.asarray(values)
     if values.shape != y.shape or not (np.abs(values) == 1).all():
         raise ProblemError(
@@ -332,7 +292,6 @@ def _checked(values: Any, y: Array) -> Array:
 
 
 def _positive(weight: float) -> float:
-    """A weight that is positive in mathematics, and must be so in doubles."""
     if not weight > 0:
         raise ProblemError(
             "the points on which a hypothesis differs from the rest have a total weight below the "

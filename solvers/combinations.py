@@ -20,42 +20,31 @@ from gammabar.problems.problem import Floats
 
 
 class Combination(NamedTuple):
-    """sum_i weights_i a_i.
-
-    Attributes
-    ----------
-    weights : array of length n
-    w : array
-        The combination itself, in the representation of the problem.
-    scores : array of length n
-        G weights = A w.
-    """
+    """Σ_i weights_i a_i: ``w`` is the combination itself, and ``scores`` G weights = A w."""
 
     weights: Floats
     w: Floats
     scores: Floats
 
     def square(self) -> float:
-        """weights^T G weights. G is semi-definite: rounding may leave a little less than zero."""
+        """weightsᵀ G weights. G is semidefinite: rounding may leave a little less than zero."""
         return max(0.0, float(np.dot(self.weights, self.scores)))
 
     def norm(self) -> float:
-        """||weights||_G."""
         return math.sqrt(self.square())
 
     def separates(self) -> bool:
-        """Whether every score is positive."""
         return bool((self.scores > 0).all())
 
 
 def combination(problem: Problem, weights: Floats) -> Combination:
-    """The combination of the rows with these weights: one pass over the Gram matrix."""
+    """One pass over the Gram matrix."""
     w = problem.combine(weights)
     return Combination(weights, w, problem.scores(w))
 
 
 def single_row(problem: Problem, i: int) -> Combination:
-    """The row a_i: one row of the Gram matrix."""
+    """One row of the Gram matrix."""
     weights = np.zeros(problem.n)
     weights[i] = 1.0
     w = problem.row(i)
@@ -63,12 +52,10 @@ def single_row(problem: Problem, i: int) -> Combination:
 
 
 def nothing(problem: Problem) -> Combination:
-    """The empty combination."""
     return Combination(np.zeros(problem.n), problem.origin(), np.zeros(problem.n))
 
 
 def mix(*terms: tuple[float, Combination]) -> Combination:
-    """A combination of combinations."""
     (factor, first), *others = terms
     weights, w, scores = (factor * part for part in first)
     for factor, term in others:

@@ -1,4 +1,4 @@
-"""Gradient descent, plain and accelerated, on smooth and strongly convex functions.
+"""Gradient descent and SGD of Sharan's Lecture 9: SGD, boosting, kernels, Sections 1 to 3.
 
 A function f is β-smooth and λ-strongly convex if for all v and w
 
@@ -7,14 +7,13 @@ A function f is β-smooth and λ-strongly convex if for all v and w
 and κ = β/λ is its condition number. Every run starts at the origin, which costs nothing: a start
 at s is the function f(s + ·).
 
-Stochastic gradient descent on finite sums.
+Stochastic gradient descent on finite sums (Algorithms 1 and 2, Theorem 3, Corollary 4):
 
     v_t     with E(v_t | w_t) = ∇f(w_t)
     w_{t+1} = w_t − η v_t,        η = √(B²/(ρ² T))
     w̄       = (1/T) Σ_{t=1}^T w_t
 
-(Sharan, Lecture 9, Algorithms 1 and 2). Here f(w) = (1/n) Σ_i ℓ_i(w) and v_t = ∇ℓ_i(w_t) for an
-index i drawn uniformly; the lecture's w_1 is the iterate t = 0.
+Here f(w) = (1/n) Σ_i ℓ_i(w) and v_t = ∇ℓ_i(w_t) for an index i drawn uniformly.
 """
 
 from __future__ import annotations
@@ -32,16 +31,9 @@ from gammabar.solvers.base import ALL_GEOMETRIES, LECTURE, Array, Iterate, Rng, 
 
 
 class Function(Protocol):
-    """A smooth convex function, and what is known about it.
+    """A β-smooth and λ-strongly convex function, as far as doubles can hold β and λ.
 
-    Attributes
-    ----------
-    smoothness : float
-        β, as far as a double can hold it.
-    strong_convexity : float
-        λ; 0 if the function is only convex.
-    minimiser : array or None
-        w*, where it is known in closed form.
+    λ is 0 if it is only convex; the minimiser is None where it is not known in closed form.
     """
 
     @property
@@ -58,19 +50,10 @@ class Function(Protocol):
 
 
 class Quadratic:
-    """f(x) = ½ xᵀAx − bᵀx for a symmetric positive semidefinite A [1]_, Example 2.
+    """f(x) = ½ xᵀAx − bᵀx for a symmetric positive semidefinite A, Example 2 of the lecture.
 
     Its smoothness is the largest eigenvalue of A and its strong convexity the smallest, exactly
     so if A is diagonal; its minimiser is A⁻¹b.
-
-    Parameters
-    ----------
-    A : array of shape (d, d)
-    b : array of length d
-
-    References
-    ----------
-    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Section 1.
 
     Examples
     --------
@@ -82,42 +65,32 @@ class Quadratic:
     def __init__(self, A: Array, b: Array) -> None:
         self.A, self.b = np.array(A, dtype=np.float64), np.array(b, dtype=np.float64)
         d = len(self.b) if self.b.ndim == 1 else 0
-        if d == 0 or self.A.shape != (d, d):
-            raise ProblemError(
-                f"a quadratic needs a square A and b of its length, not {self.A.shape} and "
-                f"{self.b.shape}"
-            )
+        if d == 0 or self.A.shape != (d, d) or not np.array_equal(self.A, self.A.T):
+            shapes = f"{self.A.shape} and {self.b.shape}"
+            raise ProblemError(f"a quadratic needs a symmetric A and b of its length, not {shapes}")
         if not (np.isfinite(self.A).all() and np.isfinite(self.b).all()):
             raise ProblemError("the A and b of a quadratic must be finite")
-        if not np.array_equal(self.A, self.A.T):
-            raise ProblemError("the A of a quadratic must be symmetric: use (A + Aᵀ)/2")
         diagonal = np.diagonal(self.A)
         exact = np.array_equal(self.A, np.diag(diagonal))
         eigenvalues = np.sort(diagonal) if exact else np.linalg.eigvalsh(self.A)
         self.smoothness = float(eigenvalues[-1])
         # An eigenvalue of zero may come out of the computation a little below it.
         if eigenvalues[0] < (0 if exact else -d * np.finfo(float).eps * self.smoothness):
-            raise ProblemError(
-                f"the A of a quadratic must be positive semidefinite, but has the eigenvalue "
-                f"{eigenvalues[0]:.3g}"
-            )
+            what = f"but has the eigenvalue {eigenvalues[0]:.3g}"
+            raise ProblemError(f"the A of a quadratic must be positive semidefinite, {what}")
         self.strong_convexity = max(0.0, float(eigenvalues[0]))
         self.minimiser = np.linalg.solve(self.A, self.b) if self.strong_convexity > 0 else None
 
     def origin(self) -> Array:
-        """The zero vector."""
         return np.zeros(len(self.b))
 
     def value(self, w: Array) -> float:
-        """½ wᵀAw − bᵀw."""
         return float(np.dot(w, self.A @ w) / 2 - np.dot(self.b, w))
 
     def gradient(self, w: Array) -> Array:
-        """Aw − b."""
         return np.asarray(self.A @ w - self.b)
 
     def norm(self, w: Array) -> float:
-        """‖w‖."""
         return float(np.linalg.norm(w))
 
 
@@ -125,14 +98,8 @@ class Quadratic:
 class RegularisedLogistic:
     """f(w) = (1/n) Σ_i log(1 + exp(−⟨a_i, w⟩)) + (λ/2) ‖w‖² on the rows of any problem.
 
-    Its strong convexity is λ, and its smoothness R²/4 + λ with R the radius of the problem. In a
-    reproducing-kernel space w and the gradient are coefficient vectors, as everywhere.
-
-    Parameters
-    ----------
-    problem : Problem
-    strong_convexity : float
-        λ, positive.
+    Its strong convexity is λ > 0, and its smoothness R²/4 + λ with R the radius of the problem. In
+    a reproducing-kernel space w and the gradient are coefficient vectors, as everywhere.
     """
 
     problem: Problem
@@ -147,45 +114,31 @@ class RegularisedLogistic:
 
     @property
     def smoothness(self) -> float:
-        """R²/4 + λ."""
         return self.problem.radius**2 / 4 + self.strong_convexity
 
     def origin(self) -> Array:
-        """The zero vector."""
         return self.problem.origin()
 
     def value(self, w: Array) -> float:
-        """f(w)."""
         losses = np.logaddexp(0, -self.problem.scores(w))
         return float(losses.mean() + self.strong_convexity / 2 * self.norm(w) ** 2)
 
     def gradient(self, w: Array) -> Array:
-        """−(1/n) Σ_i a_i / (1 + exp⟨a_i, w⟩) + λw."""
         pulls = np.exp(-np.logaddexp(0, self.problem.scores(w)))  # 1/(1 + e^s), never overflowing
         return self.strong_convexity * w - self.problem.combine(pulls / self.problem.n)
 
     def norm(self, w: Array) -> float:
-        """‖w‖."""
         return self.problem.norm(w)
 
 
 @declare("smooth-gradient-descent", f"{LECTURE}, Theorem 1", (*ALL_GEOMETRIES, "functions"))
 class SmoothGradientDescent:
-    """Gradient descent with the step of Theorem 1 of the lecture [1]_.
+    """Gradient descent with the step of Theorem 1 of the lecture.
 
         w_{t+1} = w_t − η ∇f(w_t),        η = 2/(β + λ)
 
-    The iterates carry ∇f(w_t) as ``extra["gradient"]`` and f itself as ``extra["function"]``.
-
-    Parameters
-    ----------
-    regularisation : float
-        If a problem is given in place of a function, f is its logistic risk plus
-        (regularisation/2) ‖w‖²; see `RegularisedLogistic`.
-
-    References
-    ----------
-    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Theorem 1.
+    If a problem is given in place of a function, f is its logistic risk plus
+    (regularisation/2) ‖w‖². ``extra`` has "gradient" ∇f(w_t) and "function" f.
 
     Examples
     --------
@@ -197,7 +150,6 @@ class SmoothGradientDescent:
     regularisation: float = 0.1
 
     def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
-        """Yield w_0 = 0, w_1, … without end; `rng` is not used."""
         f = function_of(problem, self.regularisation)
         eta, w = 2 / (f.smoothness + f.strong_convexity), f.origin()
         for t in count():
@@ -217,27 +169,20 @@ class AcceleratedGradientDescent:
         w_{t+1} = v_t − (1/β) ∇f(v_t)
         v_{t+1} = w_{t+1} + (√κ − 1)/(√κ + 1) (w_{t+1} − w_t),        v_0 = w_0
 
-    The lecture [1]_ speaks of the method and its O(√κ log(1/ε)) iterations but does not print it;
-    this is the constant-step scheme of Nesterov [2]_ (2.2.11), for which [3]_ Theorem 3.18 proves
-    f(w_t) − f(w*) ≤ (β + λ)/2 ‖w_0 − w*‖² exp(−t/√κ). The iterates carry v_t as ``extra["v"]``,
-    ∇f(v_t) as ``extra["gradient"]``, v_t − w_t as ``momentum`` and f as ``extra["function"]``.
-
-    Parameters
-    ----------
-    regularisation : float
-        As for `SmoothGradientDescent`.
+    The lecture speaks of the method and its O(√κ log(1/ε)) iterations but does not print it;
+    this is the constant-step scheme (2.2.11) of Nesterov [1]_, for which [2]_ Theorem 3.18 proves
+    f(w_t) − f(w*) ≤ (β + λ)/2 ‖w_0 − w*‖² exp(−t/√κ). ``extra`` has "v" v_t, "gradient" ∇f(v_t)
+    and "function" f; ``momentum`` is v_t − w_t.
 
     References
     ----------
-    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Section 1.
-    .. [2] Y. Nesterov, Introductory lectures on convex optimization (2004), Section 2.2.1.
-    .. [3] S. Bubeck, Convex optimization: algorithms and complexity (2015), Section 3.7.1.
+    .. [1] Y. Nesterov, Introductory lectures on convex optimization (2004), Section 2.2.1.
+    .. [2] S. Bubeck, Convex optimization: algorithms and complexity (2015), Section 3.7.1.
     """
 
     regularisation: float = 0.1
 
     def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
-        """Yield w_0 = 0, w_1, … without end; `rng` is not used."""
         f = function_of(problem, self.regularisation)
         root = math.sqrt(f.smoothness / f.strong_convexity)  # √κ
         w = v = f.origin()
@@ -251,7 +196,6 @@ class AcceleratedGradientDescent:
 
 
 def function_of(problem: Problem | Function, regularisation: float) -> Function:
-    """The strongly convex function that is to be minimised."""
     if isinstance(problem, Problem):
         return RegularisedLogistic(problem, regularisation)
     if not (problem.strong_convexity > 0 and math.isfinite(problem.smoothness)):
@@ -267,14 +211,9 @@ def _problem(f: Function) -> Problem | None:
 
 
 class FiniteSum(Protocol):
-    """f(w) = (1/n) Σ_i ℓ_i(w): a stochastic gradient oracle.
+    """f(w) = (1/n) Σ_i ℓ_i(w) with ‖∇ℓ_i(w)‖ ≤ ρ: a stochastic gradient oracle.
 
-    Attributes
-    ----------
-    n : int
-        Number of terms.
-    lipschitz : float
-        ρ, with ‖∇ℓ_i(w)‖ ≤ ρ for all i and w.
+    ``term(w, i)`` is ∇ℓ_i(w), or a subgradient.
     """
 
     @property
@@ -284,20 +223,14 @@ class FiniteSum(Protocol):
 
     def origin(self) -> Array: ...
     def value(self, w: Array) -> float: ...
-    def term(self, w: Array, i: int) -> Array:
-        """∇ℓ_i(w), or a subgradient."""
-        ...
+    def term(self, w: Array, i: int) -> Array: ...
 
 
 @dataclass(frozen=True)
 class Losses:
     """The average loss (1/n) Σ_i ℓ(⟨a_i, w⟩) of a problem; ρ is its radius.
 
-    Parameters
-    ----------
-    problem : Problem
-    loss : "logistic" or "hinge"
-        log(1 + exp(−s)), or max(0, 1 − s) with the subgradient 0 at s = 1.
+    ℓ(s) is log(1 + exp(−s)), or for "hinge" max(0, 1 − s) with the subgradient 0 at s = 1.
     """
 
     problem: Problem
@@ -309,20 +242,16 @@ class Losses:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.problem.n
 
     @property
     def lipschitz(self) -> float:
-        """ρ: both losses have slopes between −1 and 0."""
         return self.problem.radius
 
     def origin(self) -> Array:
-        """The zero vector."""
         return self.problem.origin()
 
     def value(self, w: Array) -> float:
-        """f(w)."""
         scores = self.problem.scores(w)
         losses = np.logaddexp(0, -scores) if self.loss == "logistic" else np.maximum(0, 1 - scores)
         return float(losses.mean())
@@ -338,37 +267,20 @@ class Losses:
         return _SLOPES[self.loss](score) * row
 
 
-@declare(
-    "sgd",
-    f"{LECTURE}, Algorithms 1 and 2",
-    (*ALL_GEOMETRIES, "functions"),
-)
+@declare("sgd", f"{LECTURE}, Algorithms 1 and 2", (*ALL_GEOMETRIES, "functions"))
 class SGD:
-    """Stochastic gradient descent with averaging [1]_.
+    """Stochastic gradient descent with averaging, Algorithms 1 and 2 of the lecture.
 
-    ``w`` is w_{t+1} of the lecture (its first iterate is w_1), ``extra["average"]`` the average of
-    all iterates so far: the lecture's output w̄ for T steps is the average at t = T − 1.
-    ``extra["index"]`` is the index that was drawn to get here (None at the start), and
-    ``extra["sum"]`` the function f.
+    ``w`` is w_{t+1} of the lecture, whose first iterate is w_1. ``extra`` has the "average" of all
+    iterates so far (the output w̄ for T steps is the average at t = T − 1), the "index" that was
+    drawn to get here (None at the start), and "sum" f. Without an `rng` the indices are those of
+    seed 0.
 
-    Parameters
-    ----------
-    horizon : int
-        T, the number of steps for which the step size is meant; iterates go on after it.
-    distance : float
-        B, the distance of the start from a minimiser, or (Corollary 4) a bound on it.
-    lipschitz : float, optional
-        ρ; by default the function's own.
-    loss : "logistic" or "hinge"
-        The loss if a problem is given in place of a sum; see `Losses`.
-    indices : tuple of int, optional
-        The indices to take in place of random ones; the run ends with them. All sample paths of
-        length m are ``itertools.product(range(n), repeat=m)``.
-
-    References
-    ----------
-    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Algorithms 1 and 2, Theorem 3 and
-       Corollary 4.
+    ``horizon`` is T, the number of steps for which the step size is meant (iterates go on after
+    it), ``distance`` B, ``lipschitz`` ρ, by default the function's own, and ``loss`` that of
+    `Losses` if a problem is given. With ``indices`` these are taken in place of random ones, and
+    the run ends with them: all sample paths of length m are
+    ``itertools.product(range(n), repeat=m)``.
 
     Examples
     --------
@@ -403,7 +315,6 @@ class SGD:
         return self.distance / (rho * math.sqrt(self.horizon))
 
     def iterates(self, problem: Problem | FiniteSum, rng: Rng = None) -> Iterator[Iterate]:
-        """Yield w_1 = 0, w_2, …; without an `rng` the indices are those of seed 0."""
         f = Losses(problem, self.loss) if isinstance(problem, Problem) else problem
         eta = self.step(f.lipschitz if self.lipschitz is None else self.lipschitz)
         draws = self._draws(f.n, rng)
@@ -432,11 +343,7 @@ def _logistic_slope(score: float) -> float:
     return -math.exp(-score) / (1 + math.exp(-score)) if score > 0 else -1 / (1 + math.exp(score))
 
 
-def _hinge_slope(score: float) -> float:
-    return -1.0 if score < 1 else 0.0
-
-
 _SLOPES: dict[str, Callable[[float], float]] = {
     "logistic": _logistic_slope,
-    "hinge": _hinge_slope,
+    "hinge": lambda score: -1.0 if score < 1 else 0.0,
 }

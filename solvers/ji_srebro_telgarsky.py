@@ -45,9 +45,36 @@ from scipy.special import expit
 from gammabar.problems import Problem, ProblemError
 from gammabar.problems.problem import soften
 from gammabar.solvers.base import Iterate, Rng, declare
-from gammabar.solvers.potential import LOSSES, gradient, smoothness
 
 JST = "Ji, Srebro and Telgarsky (2021)"
+LOSSES = ("exponential", "logistic")
+# Below this, 1 + exp(x) rounds to 1 and the two losses cannot be told apart.
+_NEGLIGIBLE = -38.0
+
+
+def gradient(scores: NDArray[Any], loss: str) -> NDArray[np.float64]:
+    """∇ψ(−scores) without overflow or underflow, for ψ(ξ) = ℓ⁻¹(Σ_i ℓ(ξ_i)), eq. (2.1).
+
+    ∇ψ(ξ)_i = ℓ′(ξ_i) / ℓ′(ψ(ξ)). For the exponential loss ℓ(z) = eᶻ it is the softmax. For the
+    logistic loss ℓ(z) = ln(1 + eᶻ), S = Σ ln(1 + exp ξ_i) gives ℓ′(ψ(ξ)) = 1 − exp(−S), so that
+
+        ∇ψ(ξ)_i = σ(ξ_i) / (1 − exp(−S)).
+
+    Numerator and denominator underflow together where all ξ_i are very negative. With m = max ξ_i
+    this gradient and the softmax agree up to a relative error of (1 + n/2) exp(m), so as soon as
+    n exp(m) is below the rounding error, the softmax is used.
+    """
+    if loss == "exponential" or math.log(len(scores)) - float(scores.min()) < _NEGLIGIBLE:
+        return soften(scores, 1.0)[0]
+    total = float(np.logaddexp(0.0, -scores).sum())
+    weights: NDArray[np.float64] = expit(-scores) / -math.expm1(-total)
+    return weights
+
+
+def _smoothness(solver: Any, n: int) -> float:
+    """ρ such that ψ is ρ-smooth in the ℓ∞ norm, Section 5.1, unless the solver says its own."""
+    own = 1.0 if solver.loss == "exponential" else float(n)
+    return own if solver.smoothness is None else float(solver.smoothness)
 
 
 @declare(
@@ -65,19 +92,9 @@ class DualAcceleration:
     ρ = n for the logistic loss; that is the default. ``smoothness=1`` is Section 5.1 word by word:
     the same step θ for either loss, without analysis.
 
-    Parameters
-    ----------
-    step : float
-        θ, the same in every step. Theorem 3.1 takes 1.
-    loss : "exponential" or "logistic"
-    smoothness : float, optional
-        ρ; by default that of the loss.
-
-    Notes
-    -----
-    β_0 = 0, so g_0 = 0 and the first step is a plain gradient step. An iterate carries g_t as
-    ``momentum``; both are known before w_{t+1} is. The exponential loss passes over the data once
-    in a step (`Problem.softmin`), the logistic loss twice; its weights ∇ψ are in ``dual``.
+    β_0 = 0, so g_0 = 0 and the first step is a plain gradient step. ``momentum`` is g_t. The
+    exponential loss passes over the data once in a step (`Problem.softmin`), the logistic loss
+    twice; its weights ∇ψ are in ``dual``.
 
     Examples
     --------
@@ -94,10 +111,9 @@ class DualAcceleration:
 
     def rho(self, n: int) -> float:
         """ρ for n rows: the step is θ/ρ."""
-        return smoothness(self.loss, n) if self.smoothness is None else self.smoothness
+        return _smoothness(self, n)
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        """w_0 = 0, w_1, …; without end."""
         step = self.step / self.rho(problem.n)
         w = momentum = problem.origin()
         for t in count():
@@ -151,30 +167,10 @@ class DualForm:
     exponential loss q_{t+1} ∝ q_t ⊙ exp(−θ_t/λ_t A Aᵀν_t). Sums p_t are kept rather than
     products, since weights that have once underflowed would never come back.
 
-    Parameters
-    ----------
-    mixing : "accelerated", "slower", "recursive", "halved", float or function of t
-        λ_t: 2/(t+2), 3/(t+3), the solution of λ²_{t+1} = (1 − λ_{t+1}) λ²_t from λ_0 = 1, 1 and
-        then ½, a constant (1 is the method without acceleration), or any sequence.
-    step : float or function of t
-        θ_t. Theorem 3.1 takes 1.
-    loss : "exponential" or "logistic"
-    smoothness : float, optional
-        ρ of Appendix C; by default 1 for the exponential loss and n for the logistic loss.
-
-    Notes
-    -----
-    An iterate carries q_t as ``dual`` and ``extra`` has "mu" (μ_t), "nu" (ν_t) and "p" (p_t, equal
-    to A w_t up to the rounding of t additions).
-
-    Examples
-    --------
-    >>> from itertools import islice
-    >>> from gammabar.problems import from_arrays
-    >>> problem = from_arrays([[0.0], [1.0], [3.0]], [-1, 1, 1], kernel="rbf:gamma=1")
-    >>> last = list(islice(DualForm().iterates(problem), 100))[-1]
-    >>> bool(last.extra["mu"].sum().round(12) == 1), round(last.margin, 3)
-    (True, 0.493)
+    ``mixing`` is λ_t: "accelerated" 2/(t+2), "slower" 3/(t+3), "recursive", the solution of
+    λ²_{t+1} = (1 − λ_{t+1}) λ²_t from λ_0 = 1, "halved", 1 and then ½, a constant, or any function
+    of t; ``step`` is θ_t. ``dual`` is q_t and ``extra`` has "mu" μ_t, "nu" ν_t and "p" p_t, equal
+    to A w_t up to the rounding of t additions.
     """
 
     mixing: float | Schedule | str = "accelerated"
@@ -202,10 +198,9 @@ class DualForm:
 
     def rho(self, n: int) -> float:
         """ρ for n rows."""
-        return smoothness(self.loss, n) if self.smoothness is None else self.smoothness
+        return _smoothness(self, n)
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        """w_0 = 0, w_1, …; without end."""
         rho = self.rho(problem.n)
         w = problem.origin()
         p = np.zeros(problem.n)
@@ -234,38 +229,18 @@ class AdaptiveSampling:
 
     A step needs the inner products of one row with all rows, A a_i: n values of the kernel, never
     n². From them A g_t and A w_t follow by the same two lines as g_t and w_t, and q_t from these.
-
     Without momentum and with the step of Theorem 4.1 (`for_theorem`) it is the method that the
     paper analyses. With momentum β_t = t/(t+1) and step 1 (the default) it is the heuristic of
     Figures 3 and 4, which the paper does not analyse.
 
-    Parameters
-    ----------
-    step : float
-        θ, the same in every step.
-    momentum : bool
-        β_t = t/(t+1), or 0.
+    One uniform number u of ``rng.random()`` is used in a step: i_t is the first row whose
+    cumulative weight exceeds u times their sum. The weights are exp(min_j s_j − s_i) with
+    s = A w_t, so a row whose weight underflows to zero is never drawn. Without a generator it is
+    ``np.random.default_rng(0)``.
 
-    Notes
-    -----
-    One uniform number u of ``rng.random()`` is used in a step, in float64: i_t is the first row
-    whose cumulative weight exceeds u times their sum. The weights are exp(min_j s_j − s_i) with
-    s = A w_t, so a row whose weight underflows to zero is never drawn. The same generator state
-    draws the same rows; without a generator it is ``np.random.default_rng(0)``.
-
-    An iterate carries q_t as ``dual``, g_t as ``momentum``, and in ``extra`` the row "i" that was
-    sampled from q_t and the "scores" A w_t that q_t was computed from, which differ from
-    ``problem.scores(w)`` by the rounding of t additions. ``Iterate.margin`` computes scores and
-    norm from w itself; with a kernel that takes longer than the step does.
-
-    Examples
-    --------
-    >>> from itertools import islice
-    >>> from gammabar.problems import from_arrays
-    >>> problem = from_arrays([[0.0], [1.0], [3.0]], [-1, 1, 1], kernel="rbf:gamma=1")
-    >>> last = list(islice(AdaptiveSampling().iterates(problem), 1000))[-1]
-    >>> round(last.margin, 2)
-    0.49
+    ``dual`` is q_t, ``momentum`` g_t, and ``extra`` has the row "i" that was sampled and the
+    "scores" A w_t that q_t was computed from, which differ from ``problem.scores(w)`` by the
+    rounding of t additions.
     """
 
     step: float = 1.0
@@ -278,27 +253,12 @@ class AdaptiveSampling:
 
     @staticmethod
     def horizon(n: int, gamma: float, epsilon: float, delta: float) -> int:
-        """The t of Theorem 4.1, after which the margin is at least γ̄ − ε.
-
-        Parameters
-        ----------
-        n : int
-            Number of rows.
-        gamma : float
-            γ̄, the maximum margin, for rows of norm at most one.
-        epsilon : float
-            ε > 0.
-        delta : float
-            δ in (0, 1): the bound holds with probability 1 − δ.
-        """
-        if n < 1:
-            raise ProblemError(f"option n must be at least 1, not {n!r}")
-        if not gamma > 0:
-            raise ProblemError(f"Theorem 4.1 needs a positive margin gamma, not {gamma!r}")
-        if not epsilon > 0:
-            raise ProblemError(f"Theorem 4.1 needs a positive epsilon, not {epsilon!r}")
-        if not 0 < delta < 1:
-            raise ProblemError(f"Theorem 4.1 needs delta between 0 and 1, not {delta!r}")
+        """The t of Theorem 4.1, after which the margin is at least γ̄ − ε with probability 1 − δ."""
+        if n < 1 or not (gamma > 0 and epsilon > 0 and 0 < delta < 1):
+            raise ProblemError(
+                "Theorem 4.1 needs n ≥ 1, a positive margin gamma, a positive epsilon and delta "
+                f"between 0 and 1, not n={n}, gamma={gamma}, epsilon={epsilon}, delta={delta}"
+            )
         first = (32 * math.log(n) + 64 * math.log(2 / delta)) / (gamma**2 * epsilon**2)
         return max(math.ceil(first), math.ceil(32 / (delta * epsilon**2)))
 
@@ -312,7 +272,6 @@ class AdaptiveSampling:
         return cls(step=math.sqrt(math.log(n) / t), momentum=False)
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        """w_0 = 0, w_1, …; without end."""
         rng = np.random.default_rng(0) if rng is None else rng
         w = g = problem.origin()
         scores = score_momentum = np.zeros(problem.n)  # A w_t and A g_t
@@ -351,34 +310,15 @@ class GradientDescent:
     """Plain gradient descent on the empirical risk, Sections 2 and 3.1.
 
     Its margin grows as O(1/log t) only. Figure 1 uses step 1 on rows of norm at most one
-    (Appendix F).
-
-    Parameters
-    ----------
-    step : float
-        η.
-    loss : "exponential" or "logistic"
-
-    Notes
-    -----
-    With the exponential loss a step that is too large makes the risk grow beyond the range of
-    doubles, which is an error; the gradient of the logistic loss is bounded. Where the risk
-    falls below that range, w stays as it is.
-
-    Examples
-    --------
-    >>> from itertools import islice
-    >>> from gammabar.problems import from_arrays
-    >>> problem = from_arrays([[0.8, 0.6], [0.6, -0.8], [-1.0, 0.0]], [1, 1, -1]).unit()
-    >>> [round(it.margin, 3) for it in islice(GradientDescent().iterates(problem), 4)]
-    [0.0, 0.664, 0.672, 0.676]
+    (Appendix F). With the exponential loss a step that is too large makes the risk grow beyond the
+    range of doubles, which is an error; the gradient of the logistic loss is bounded. Where the
+    risk falls below that range, w stays as it is.
     """
 
     step: float = 1.0
     loss: str = "exponential"
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        """w_0 = 0, w_1, …; without end."""
         return self._exponential(problem) if self.loss == "exponential" else self._logistic(problem)
 
     def _exponential(self, problem: Problem) -> Iterator[Iterate]:
@@ -414,29 +354,13 @@ class NormalizedGradientDescent:
 
     The margin is maximised at the rate O(1/t) with θ_t = 1, and Õ(1/√t) with θ_t = 1/√t. The
     latter is a sequence of steps t = 1, 2, …; here t counts from 0, where it would be infinite, so
-    it is 1/√(t+1): the same steps 1, 1/√2, 1/√3, ….
-
-    Parameters
-    ----------
-    step : float
-        θ_0.
-    decay : bool
-        θ_t = θ_0/√(t+1) rather than θ_0.
-
-    Examples
-    --------
-    >>> from itertools import islice
-    >>> from gammabar.problems import from_arrays
-    >>> problem = from_arrays([[0.8, 0.6], [0.6, -0.8], [-1.0, 0.0]], [1, 1, -1]).unit()
-    >>> [round(it.margin, 3) for it in islice(NormalizedGradientDescent().iterates(problem), 4)]
-    [0.0, 0.664, 0.675, 0.684]
+    with ``decay`` it is θ_0/√(t+1): the same steps 1, 1/√2, 1/√3, ….
     """
 
     step: float = 1.0
     decay: bool = False
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        """w_0 = 0, w_1, …; without end."""
         w = problem.origin()
         for t in count():
             soft = problem.softmin(w)
@@ -463,27 +387,18 @@ class HardMarginAscent:
 
     It is one of the baselines of [1]_, which implements it "exactly as in" [2]_. A step needs the
     products of one row with all rows: n values of the kernel. Not to be confused with the batch
-    perceptron of Tyurin (2024), which sums over all misclassified rows.
+    perceptron of Tyurin (2024), which sums over all misclassified rows. ``step`` multiplies η_0;
+    without ``averaged`` it yields the last points v_t in place of the averages w_t.
 
-    Parameters
-    ----------
-    step : float
-        η_0 in units of 1/max_i ‖a_i‖; the rule of [2]_ is 1.
-    averaged : bool
-        Yield the averages w_t, which are what [2]_ returns, or the last points v_t.
-
-    Notes
-    -----
     *Known:* the objective, from [1]_; and η_0, η_t, the projection onto the unit ball, the
     recurrence for ‖u‖² and the averaging, which are those of the kernelised Algorithm 1 of [2]_ as
     an independent implementation has them (class ``SBP`` of the Java library JSAT, there with
     t = 1, 2, …; the text of [2]_ itself was not compared). That algorithm allows some slack and
     draws a row uniformly from those below a level; without slack these are the rows of smallest
-    score.
-    *Chosen here:* among equals the first row is taken, so that the method is deterministic; the
-    average is over all points, without a burn-in; and the average of no points is 0.
+    score. *Chosen here:* among equals the first row is taken, so that the method is deterministic;
+    the average is over all points, without a burn-in; and the average of no points is 0.
 
-    ``extra`` has "v" (v_t), the row "i" that is added to it, and the "scores" A v_t that i was
+    ``extra`` has "v" v_t, the row "i" that is added to it, and the "scores" A v_t that i was
     chosen by, which are kept by addition.
 
     References
@@ -492,21 +407,12 @@ class HardMarginAscent:
        ICML 2021, Figures 1 to 3 and Appendix F.
     .. [2] A. Cotter, S. Shalev-Shwartz and N. Srebro, The kernelized stochastic batch perceptron,
        ICML 2012, arXiv:1204.0566.
-
-    Examples
-    --------
-    >>> from itertools import islice
-    >>> from gammabar.problems import from_arrays
-    >>> problem = from_arrays([[0.8, 0.6], [0.6, -0.8], [-1.0, 0.0]], [1, 1, -1])
-    >>> [round(it.margin, 3) for it in islice(HardMarginAscent().iterates(problem), 4)]
-    [0.0, 0.0, 0.303, 0.503]
     """
 
     step: float = 1.0
     averaged: bool = True
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        """w_0 = 0, w_1, …; without end."""
         first = self.step / problem.radius if problem.radius > 0 else self.step
         v = mean = problem.origin()
         scores = np.zeros(problem.n)  # A v

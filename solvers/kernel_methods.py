@@ -1,4 +1,4 @@
-"""Kernels and their algebra (Sharan, Lecture 9, Definition 8 to Theorem 11).
+"""Kernels, their algebra, and kernel ridge regression (Sharan's Lecture 9, Section 5).
 
 A kernel here is called with two rows, and returns a number, or with two matrices, and returns the
 values for all pairs of rows; so it is a function that `problems.Kernel` takes. Integers, and
@@ -8,7 +8,7 @@ matrices of `fractions.Fraction`, are computed with exactly; floats in floats.
 >>> k(np.array([1, 2]), np.array([3, 4]))
 245
 
-Kernel ridge regression, primal and dual (Sharan, Lecture 9, Section 5).
+Kernel ridge regression, primal and dual:
 
     min_w ‖Φw − y‖² + λ‖w‖²,        Φ with rows φ(x_i),    K = ΦΦᵀ
 
@@ -25,7 +25,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -37,13 +36,9 @@ from gammabar.solvers.descent import Quadratic
 
 
 class KernelFunction(ABC):
-    """k(x, x') with the operations that keep kernels kernels [1]_, Theorem 11.
+    """k(x, x') with the operations that keep kernels kernels, Theorem 11.
 
     ``k + k'``, ``k * k'`` and ``c * k`` for c ≥ 0; see also `RankOne` and `Composed`.
-
-    References
-    ----------
-    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Section 5.
     """
 
     @abstractmethod
@@ -98,11 +93,6 @@ class CommonCharacters(KernelFunction):
 
     Called with two strings, or with rows of code points as `encode` makes them, so that words can
     be the points of a problem; 0 there fills up a row and is no character.
-
-    Examples
-    --------
-    >>> CommonCharacters()("university", "california")
-    3
     """
 
     def __call__(self, x: Any, z: Any) -> Any:
@@ -196,57 +186,9 @@ def exact(values: Any) -> Array:
     return array.astype(object) if array.dtype.kind in "biu" else array
 
 
-def negative_direction(K: Any) -> list[Fraction] | None:
-    """A vector v with vᵀKv < 0, or None if K is positive semidefinite; proved, in fractions.
-
-    Symmetric elimination (LDLᵀ) in rational arithmetic; doubles are the rationals they are.
-
-    Parameters
-    ----------
-    K : symmetric matrix of integers, floats or fractions
-
-    Examples
-    --------
-    >>> negative_direction([[2, 1], [1, 1]])
-    >>> negative_direction([[1, 2], [2, 1]])
-    [Fraction(-2, 1), Fraction(1, 1)]
-    """
-    S = [[Fraction(v) for v in row] for row in np.asarray(K, dtype=object).tolist()]
-    n = len(S)
-    if any(S[i][j] != S[j][i] for i in range(n) for j in range(i)):
-        raise ProblemError("a matrix that is not symmetric cannot be tested for semidefiniteness")
-    # S is BᵀKB throughout, B having the columns `basis`.
-    basis = [[Fraction(int(i == j)) for i in range(n)] for j in range(n)]
-    for k in range(n):
-        pivot = S[k][k]
-        if pivot < 0:
-            return basis[k]
-        for i in range(k + 1, n):
-            if pivot == 0 and S[k][i] != 0:
-                # Along basis_i + c basis_k the form is S_ii + 2 c S_ki, and c can be anything.
-                return _plus(basis[i], -(S[i][i] + 1) / (2 * S[k][i]), basis[k])
-            factor = S[k][i] / pivot if pivot else Fraction(0)
-            basis[i] = _plus(basis[i], -factor, basis[k])
-            S[i] = _plus(S[i], -factor, S[k])
-        for i in range(k + 1, n):
-            S[i][k] = S[k][i] = Fraction(0)
-    return None
-
-
-def _plus(a: list[Fraction], c: Fraction, b: list[Fraction]) -> list[Fraction]:
-    """a + c b."""
-    return [u + c * v for u, v in zip(a, b, strict=True)]
-
-
 @dataclass(frozen=True)
 class PrimalFit:
-    """A fitted weight vector.
-
-    Attributes
-    ----------
-    w : array of length m
-        w* = (ΦᵀΦ + λI)⁻¹ Φᵀy.
-    """
+    """The fitted weight vector w* = (ΦᵀΦ + λI)⁻¹ Φᵀy."""
 
     w: Array
 
@@ -257,16 +199,7 @@ class PrimalFit:
 
 @dataclass(frozen=True)
 class DualFit:
-    """Fitted coefficients on the training points.
-
-    Attributes
-    ----------
-    alpha : array of length n
-        α = (K + λI)⁻¹ y.
-    points : array of shape (n, d)
-        x_1, …, x_n.
-    kernel : Kernel
-    """
+    """Fitted coefficients α = (K + λI)⁻¹ y on the training points."""
 
     alpha: Array
     points: Array
@@ -279,27 +212,17 @@ class DualFit:
 
 @declare("kernel-ridge", f"{LECTURE}, Section 5", ("functions",), positive=("regularisation",))
 class KernelRidge:
-    """Regularised least squares [1]_; y are real numbers here, not classes.
+    """Regularised least squares; y are real numbers here, not classes.
 
-    Parameters
-    ----------
-    regularisation : float
-        λ, positive. The sum of squares is not divided by n.
-    kernel : Kernel, text or function
-        For `dual`: as for problems, "linear", "poly:degree=2", "rbf:gamma=0.5" or a function.
-
-    References
-    ----------
-    .. [1] V. Sharan, Lecture 9: SGD, boosting, kernels, Section 5.
+    ``regularisation`` is λ > 0 (the sum of squares is not divided by n), and ``kernel``, for
+    `dual`, as for problems: "linear", "poly:degree=2", "rbf:gamma=0.5" or a function.
 
     Examples
     --------
     >>> X, y = [[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [0.0, 1.0, 2.0]
     >>> ridge = KernelRidge(regularisation=1.0)
-    >>> ridge.primal(X, y).predict([[1.0, 3.0]]).round(6)
-    array([2.4])
-    >>> ridge.dual(X, y).predict([[1.0, 3.0]]).round(6)
-    array([2.4])
+    >>> [fit(X, y).predict([[1.0, 3.0]]).round(6) for fit in (ridge.primal, ridge.dual)]
+    [array([2.4]), array([2.4])]
     """
 
     regularisation: float = 1.0
@@ -318,9 +241,8 @@ class KernelRidge:
         """Fit α to points; features are never computed."""
         points, kernel = _matrix(X, "X"), Kernel.of(self.kernel)
         y = _targets(y, len(points))
-        return DualFit(
-            _solve(kernel.matrix(points, points), y, self.regularisation), points, kernel
-        )
+        alpha = _solve(kernel.matrix(points, points), y, self.regularisation)
+        return DualFit(alpha, points, kernel)
 
     def objective(self, features: Any, y: Any) -> Quadratic:
         """‖Φw − y‖² + λ‖w‖² − ‖y‖² as a function for gradient descent."""
@@ -336,13 +258,12 @@ def _solve(matrix: Array, right: Array, regularisation: float) -> Array:
 
     try:
         factor = scipy.linalg.cho_factor(matrix + regularisation * np.eye(len(matrix)))
-    except np.linalg.LinAlgError:
+    except (np.linalg.LinAlgError, ValueError):
         raise ProblemError(
-            f"the regularised matrix is not positive definite at regularisation={regularisation}; "
-            "take a larger one, or a kernel that is positive semidefinite"
+            f"the regularised matrix is not finite and positive definite at regularisation="
+            f"{regularisation}; take a larger one, divide X by its largest entry, or take a kernel "
+            "that is positive semidefinite"
         ) from None
-    except ValueError:
-        raise ProblemError("the Gram matrix is not finite; divide X by its largest entry") from None
     return np.asarray(scipy.linalg.cho_solve(factor, right))
 
 

@@ -1,9 +1,9 @@
-"""The perceptrons and the von Neumann algorithm of Ramdas and Peña (2015), Algorithms 2 to 5.
+"""Ramdas and Peña (2015): normalised and smoothed perceptrons, the von Neumann algorithm, Winnow.
 
 Rows are a_i = y_i x_i (in the space of a kernel y_i φ(x_i), divided by its norm where the problem
 is normalised), G is their Gram matrix, and α ∈ Δ_n stands for w = Σ_i α_i a_i, so G α = A w. That
-holds in every geometry, so every method runs in every geometry; ``dual`` is α. The theory is
-about rows of norm at most one: give the methods ``problem.unit()``, or a normalised kernel.
+holds in every geometry, so every method but Winnow runs in every geometry; ``dual`` is α. The
+theory is about rows of norm one: give the methods ``problem.unit()``, or a normalised kernel.
 
 p(α) = argmin_{p ∈ Δ_n} ⟨G α, p⟩ is any distribution on the rows of smallest score. Here it is
 the first such row; at α = 0, where all scores are equal, row 0.
@@ -14,18 +14,6 @@ A method that exits in the paper ends here: its last iterate has ``extra["halt"]
 References
 ----------
 .. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015).
-
-The primal-dual methods of Ramdas and Peña (2015), Algorithms 6 and 7.
-
-They end with a separator or with a certificate that the margin is small. Rows, G, α and the
-convention for halting are those of `solvers.ramdas_pena`; the theory is about rows of norm one.
-
-References
-----------
-.. [1] A. Ramdas and J. Peña, Margins, kernels and non-linear smoothed perceptrons (2015),
-   Section 6.
-
-Winnow, or multiplicative weights: w in the simplex, Ramdas and Peña (2015), Section 2.2.
 """
 
 from __future__ import annotations
@@ -39,13 +27,7 @@ import numpy as np
 
 from gammabar.problems import KernelProblem, Problem, ProblemError
 from gammabar.problems.problem import Floats, soften
-from gammabar.solvers.base import (
-    COORDINATES,
-    Iterate,
-    Rng,
-    declare,
-    scored,
-)
+from gammabar.solvers.base import COORDINATES, Iterate, Rng, declare, scored
 from gammabar.solvers.combinations import (
     Combination,
     combination,
@@ -56,34 +38,19 @@ from gammabar.solvers.combinations import (
 )
 
 RP = "Ramdas & Peña 2015"
+BOTH = ("separated", "certificate")
 
 
-@declare(
-    "normalized-perceptron",
-    f"{RP}, Algorithm 2",
-    unit_ball=True,
-    ends=("separated",),
-)
+@declare("normalized-perceptron", f"{RP}, Algorithm 2", unit_ball=True, ends=("separated",))
 class NormalizedPerceptron:
     """Algorithm 2 of the paper: the mean of the rows that were misclassified most.
 
         w_0 = 0
         w_{k+1} = (1 − θ_k) w_k + θ_k a_j     θ_k = 1/(k+1),  j = argmin_i ⟨a_i, w_k⟩
 
-    (the first j at ties) while A w_k > 0 does not hold; the last iterate has ``extra["halt"] ==
-    "separated"``, the others ``extra["i"]`` j. Separates rows of norm one after at most
-    1/ρ₂² iterations (Section 2.2).
-
-    The loop works on k w_k, the sum of the rows used, which is exact for integer data. Every step
-    computes the scores of w afresh; in the space of a kernel `NKP` is the same method and reads
-    only one row of the Gram matrix per step.
-
-    Examples
-    --------
-    >>> from gammabar.problems import load
-    >>> *_, last = NormalizedPerceptron().iterates(load("loss-spike"))
-    >>> last.t, last.w.tolist()
-    (3, [1.0, 0.6666666666666666])
+    (the first j at ties, ``extra["i"]``) while A w_k > 0 does not hold. Separates rows of norm one
+    after at most 1/ρ₂² iterations (Section 2.2). The loop works on k w_k, the sum of the rows used,
+    which is exact for integer data; in the space of a kernel `NKP` reads less of the Gram matrix.
     """
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
@@ -105,9 +72,8 @@ class NKP:
         α_0 = 0
         α_{k+1} = (1 − θ_k) α_k + θ_k p(α_k)     θ_k = 1/(k+1)
 
-    while G α_k > 0 does not hold; the last iterate has ``extra["halt"] == "separated"``, the others
-    ``extra["i"]``, the row on which p(α_k) sits, and ``extra["scores"]`` G α_k. Separates rows of
-    norm one after at most 1/ρ_K² iterations.
+    while G α_k > 0 does not hold. Separates rows of norm one after at most 1/ρ_K² iterations.
+    ``extra`` has "i", the row on which p(α_k) sits, and "scores" G α_k.
 
     One row of the Gram matrix per step: the loop works on k α_k, which counts how often each row
     was used, and carries G (k α_k) along, without rounding if the Gram matrix is integer.
@@ -135,13 +101,7 @@ class NKP:
             total = mix((1.0, total), (1.0, single_row(problem, j)))
 
 
-@declare(
-    "snkp",
-    f"{RP}, Algorithm 4",
-    unit_ball=True,
-    ends=("separated", "certificate"),
-    positive=("epsilon",),
-)
+@declare("snkp", f"{RP}, Algorithm 4", unit_ball=True, ends=BOTH, positive=("epsilon",))
 class SNKP:
     """Smoothed Normalized Kernel Perceptron, Algorithm 4 of the paper.
 
@@ -151,30 +111,12 @@ class SNKP:
         p_{k+1} = (1 − θ_k) p_k + θ_k p_{μ_{k+1}}(α_{k+1})
 
     with p_μ(α) = softmax(−G α/μ), while G α_k > 0 does not hold; it is tested before the first
-    step. Separates after at most 2 √(2 log n)/ρ_K steps (Theorem 1).
+    step. Separates after at most 2 √(2 log n)/ρ_K steps (Theorem 1). One pass over the data per
+    step. ``extra`` has "p" p_k, "v" its combination Aᵀ p_k and "mu" μ_k.
 
-    One pass over the data per step: p_{μ_{k+1}}(α_{k+1}) is what the next step needs.
-
-    Parameters
-    ----------
-    epsilon : float, optional
-        Also exit when ‖p_k‖_G ≤ ε. Then the margin is at most ε, and this happens, or the data are
-        separated, within 2 √(2 log n)/ε iterations, whatever the data (statement gb.snkp.any). The
-        norm costs a kernel problem a second pass per step.
-
-    Notes
-    -----
-    Iterates carry ``dual`` α_k, ``soft`` at temperature μ_k, and in ``extra`` "p" p_k, "v" its
-    combination Aᵀ p_k (so ‖p_k‖_G = ``problem.norm(v)``) and "mu" μ_k. The last one has "halt":
-    "separated" (w is the separator), or "certificate" (p is the ε-solution).
-
-    Examples
-    --------
-    >>> from gammabar.problems import from_arrays
-    >>> problem = from_arrays([[0], [1], [2]], [1, -1, 1], kernel="poly:degree=2,coef0=1")
-    >>> *_, last = SNKP().iterates(problem.unit())
-    >>> last.t, last.extra["halt"]
-    (16, 'separated')
+    With an ``epsilon`` it also exits when ‖p_k‖_G ≤ ε. Then the margin is at most ε, and this
+    happens, or the data are separated, within 2 √(2 log n)/ε iterations, whatever the data
+    (statement gb.snkp.any). The norm costs a kernel problem a second pass per step.
     """
 
     epsilon: float | None = None
@@ -204,13 +146,7 @@ class SNKP:
             v = (1 - theta) * v + theta * soft.pull
 
 
-@declare(
-    "nvn",
-    f"{RP}, Algorithm 5",
-    unit_ball=True,
-    ends=("certificate",),
-    positive=("epsilon",),
-)
+@declare("nvn", f"{RP}, Algorithm 5", unit_ball=True, ends=("certificate",), positive=("epsilon",))
 class NVN:
     """Normalized von Neumann algorithm, Algorithm 5: towards a proof of inseparability.
 
@@ -220,19 +156,11 @@ class NVN:
         p_{k+1} = (1 − θ_k) p_k + θ_k e_j
 
     until ‖w_k‖ ≤ ε, which happens within 1/ε² iterations if rows of norm one are not separable;
-    the last iterate then has ``extra["halt"] == "certificate"``, and its ``dual`` p_k is the
-    ε-solution. The exit is the paper's only one: on data of margin above ε the method goes on
-    for ever, towards the maximum margin (w_k may separate them at any time).
+    its last ``dual`` p_k is the ε-solution. The exit is the paper's only one: on data of margin
+    above ε the method goes on for ever (w_k may separate them at any time).
 
-    One row of the Gram matrix per step: G p_k is carried along, ‖w_k‖² = p_kᵀ G p_k (not below 0),
-    and with g = ‖w_k‖² − ⟨a_j, w_k⟩ the line search is θ_k = g / (g + ‖a_j‖² − ⟨a_j, w_k⟩), cut to
-    [0, 1]; 0 if w_k = a_j, where any λ is as good. ``extra`` has "i" j, "theta" θ_k, "norm" ‖w_k‖
-    and "scores" G p_k.
-
-    Parameters
-    ----------
-    epsilon : float
-        ε > 0. The norm is the root of a difference, so much below 1e-7 means nothing.
+    One row of the Gram matrix per step: G p_k is carried along, and ‖w_k‖² = p_kᵀ G p_k, so an ε
+    much below 1e-7 means nothing. ``extra`` has "i" j, "theta" θ_k, "norm" ‖w_k‖, "scores" G p_k.
 
     Examples
     --------
@@ -251,9 +179,8 @@ class NVN:
                 p = renewed(problem, p)
             norm = p.norm()
             if norm <= self.epsilon:
-                yield scored(
-                    k, p.w, problem, p.scores, dual=p.weights, halt="certificate", norm=norm
-                )
+                halt = {"halt": "certificate", "norm": norm}
+                yield scored(k, p.w, problem, p.scores, dual=p.weights, **halt)
                 return
             j = int(np.argmin(p.scores))
             row = single_row(problem, j)
@@ -271,13 +198,7 @@ def _nearest(ww: float, wa: float, aa: float) -> float:
     return min(1.0, gain / length)
 
 
-@declare(
-    "snkpvn",
-    f"{RP}, Algorithm 6",
-    unit_ball=True,
-    ends=("separated", "certificate"),
-    positive=("delta",),
-)
+@declare("snkpvn", f"{RP}, Algorithm 6", unit_ball=True, ends=BOTH, positive=("delta",))
 class SNKPVN:
     """Smoothed Normalized Kernel Perceptron-VonNeumann, Algorithm 6 of the paper: SNKPVN(q, δ).
 
@@ -288,20 +209,9 @@ class SNKPVN:
         p_{k+1} = (1 − θ_k) p_k + θ_k p^q_{μ_{k+1}}(α_{k+1})
 
     with p^q_μ(α) = argmin_{p ∈ Δ_n} ⟨G α, p⟩ + (μ/2) ‖p − q‖², the projection of q − G α/μ onto the
-    simplex. One pass over the Gram matrix per step, since G α_k and G p_k are carried along.
-
-    Parameters
-    ----------
-    delta : float
-        δ > 0. The test is strict.
-    q : sequence of n floats, optional
-        The centre, a point of the simplex; by default 1/n.
-
-    Notes
-    -----
-    Iterates carry ``dual`` α_k and in ``extra`` "p" p_k, "mu" μ_k, "norm_p" ‖p_k‖_G (the root of
-    p_kᵀ G p_k, not below 0) and "scores" G α_k. The last one has "halt": "separated" (w is the
-    separator), or "certificate" (‖p_k‖_G < δ).
+    simplex. The centre q ∈ Δ_n is 1/n by default. One pass over the Gram matrix per step, since
+    G α_k and G p_k are carried along. ``extra`` has "p" p_k, "mu" μ_k, "norm_p" ‖p_k‖_G and
+    "scores" G α_k.
 
     Examples
     --------
@@ -328,9 +238,7 @@ class SNKPVN:
             yield Iterate(step.k, step.alpha.w, problem, dual=step.alpha.weights, extra=extra)
 
     def _centre(self, n: int) -> Floats:
-        if self.q is None:
-            return np.full(n, 1 / n)
-        q = np.array(self.q)
+        q = np.full(n, 1 / n) if self.q is None else np.array(self.q)
         if q.shape != (n,):
             raise ProblemError(f"q must have one weight for each of the {n} rows, not {q.size}")
         if not ((q >= 0).all() and abs(q.sum() - 1) <= 1e-12 * n):
@@ -338,13 +246,7 @@ class SNKPVN:
         return q
 
 
-@declare(
-    "isnkpvn",
-    f"{RP}, Algorithm 7",
-    unit_ball=True,
-    ends=("separated", "certificate"),
-    positive=("epsilon",),
-)
+@declare("isnkpvn", f"{RP}, Algorithm 7", unit_ball=True, ends=BOTH, positive=("epsilon",))
 class ISNKPVN:
     """Iterated SNKPVN, Algorithm 7 of the paper, ISNKPVN(γ, ε)::
 
@@ -353,33 +255,13 @@ class ISNKPVN:
                              q_{t+1} = SNKPVN(q_t, δ_t)
                              if δ_t < ε: halt with q_{t+1}
 
-    It also halts when SNKPVN does, with a separator. Every step of every call is yielded, so there
-    is no loop that the caller cannot stop; ``t`` counts iterates, over all calls.
+    It also halts when SNKPVN does, with a separator. Every step of every call is yielded, and ``t``
+    counts iterates, over all calls. ``extra`` has what that of `SNKPVN` has, "outer" t, "inner" k
+    and "delta" δ_t, and "returned" where p_k becomes q_{t+1}. γ > 1 is not a margin.
 
     As printed, a call with δ_t = 0 never returns, since its test ‖p_k‖_G < δ_t is strict: if q_t
     is itself a witness of inseparability, as q_0 = (½, ½) is of the rows a and −a, the method goes
     on for ever.
-
-    Parameters
-    ----------
-    gamma : float
-        γ > 1, the factor between ‖q_t‖_G and δ_t. Not a margin.
-    epsilon : float
-        ε > 0.
-
-    Notes
-    -----
-    Iterates carry what those of `SNKPVN` do and in ``extra`` "outer" t, "inner" k and "delta" δ_t,
-    and "returned" where p_k becomes q_{t+1}. The last one has "halt": "separated", or
-    "certificate" (p_k = q_{t+1} is the ε-solution).
-
-    Examples
-    --------
-    >>> from gammabar.problems import from_arrays
-    >>> problem = from_arrays([[1, 0], [1, 0], [1, 0]], [1, 1, -1])
-    >>> *_, last = ISNKPVN(gamma=2.0, epsilon=0.01).iterates(problem)
-    >>> last.extra["halt"], last.extra["outer"], last.extra["inner"]
-    ('certificate', 2, 1)
     """
 
     gamma: float = 2.0
@@ -400,9 +282,8 @@ class ISNKPVN:
                     extra["returned"] = True
                 if step.outcome == "separated" or (step.outcome and delta < self.epsilon):
                     extra["halt"] = step.outcome
-                yield Iterate(
-                    next(iterations), step.alpha.w, problem, dual=step.alpha.weights, extra=extra
-                )
+                alpha = step.alpha
+                yield Iterate(next(iterations), alpha.w, problem, dual=alpha.weights, extra=extra)
                 if "halt" in extra:
                     return
             q = step.p
@@ -418,12 +299,8 @@ class _Step(NamedTuple):
     outcome: str | None
 
     def extra(self) -> dict[str, Any]:
-        return {
-            "p": self.p.weights,
-            "mu": self.mu,
-            "norm_p": self.p.norm(),
-            "scores": self.alpha.scores,
-        }
+        found = {"p": self.p.weights, "mu": self.mu, "norm_p": self.p.norm()}
+        return found | {"scores": self.alpha.scores}
 
 
 def _smoothed(problem: Problem, q: Combination, delta: float) -> Iterator[_Step]:
@@ -462,32 +339,19 @@ def _towards(q: Floats, scores: Floats, mu: float) -> Floats:
     return p
 
 
-@declare(
-    "winnow",
-    f"{RP}, Section 2.2",
-    COORDINATES,
-    ends=("separated",),
-    positive=("rate",),
-)
+@declare("winnow", f"{RP}, Section 2.2", COORDINATES, ends=("separated",), positive=("rate",))
 class Winnow:
     """Winnow: w ∈ Δ_d with A w > 0, by multiplicative weights, Section 2.2.
 
         w_0 = 1/d
         w_t ∝ exp(η_t (g_1 + … + g_t))     g_{t+1} = a_i / ‖a_i‖_∞,  i = argmin_i ⟨a_i, w_t⟩
 
-    (the first i at ties, and g = 0 for a zero row), while A w_t > 0 does not hold. The last
-    iterate has ``extra["halt"] == "separated"``, the others ``extra["i"]`` i. Only non-negative
-    w are searched; give the columns twice, the second time negated, to search all of ℝ^d. Needs
-    coordinates, so it does not run on kernel problems.
+    (the first i at ties, ``extra["i"]``, and g = 0 for a zero row), while A w_t > 0 does not hold.
+    Only non-negative w are searched; give the columns twice, the second time negated, to search all
+    of ℝ^d. Needs coordinates, so it does not run on kernel problems. A constant ``rate`` η gives
+    w_{t+1} ∝ w_t ⊙ exp(η g_{t+1}); by default η_t = √(log d / (t+1)), which needs no knowledge of
+    the margin.
 
-    Parameters
-    ----------
-    rate : float, optional
-        A constant η. With a constant rate the update is w_{t+1} ∝ w_t ⊙ exp(η g_{t+1}). By default
-        η_t = √(log d / (t+1)), which needs no knowledge of the margin.
-
-    Notes
-    -----
     The paper gives neither the update nor its rate. With the margin ρ₁ = max_{w ∈ Δ_d} min_i
     ⟨a_i, w⟩/‖a_i‖_∞ > 0 the number T of updates is at most
 
@@ -498,17 +362,7 @@ class Winnow:
     decrease with η. Hoeffding's lemma, ``|g_j| ≤ 1`` and ⟨g_{t+1}, w_t⟩ ≤ 0 give Φ_{t+1}(η_t) ≤
     Φ_t(η_t) + η_t/2. For rates that do not increase, Φ_T(η_{T−1}) ≤ Σ_{t<T} η_t/2. For u ∈ Δ_d
     that attains ρ₁, Φ_T(η) ≥ ⟨u, G_T⟩ − (log d)/η ≥ T ρ₁ − (log d)/η. Together
-    T ρ₁ ≤ Σ_{t<T} η_t/2 + (log d)/η_{T−1}; insert the rates.
-
-    The logarithm is that of the number d of coordinates. The text prints log n.
-
-    Examples
-    --------
-    >>> from gammabar.problems import from_arrays
-    >>> problem = from_arrays([[1, -3, 0], [-1, 2, 2]], [1, -1])
-    >>> *_, last = Winnow().iterates(problem)
-    >>> last.t, [round(float(v), 3) for v in last.w]
-    (2, [0.754, 0.123, 0.123])
+    T ρ₁ ≤ Σ_{t<T} η_t/2 + (log d)/η_{T−1}; insert the rates. (The text prints log n for log d.)
     """
 
     rate: float | None = None

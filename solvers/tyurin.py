@@ -32,12 +32,7 @@ from scipy.special import log_expit
 
 from gammabar.problems import Problem
 from gammabar.problems.problem import Array, Floats, soften
-from gammabar.solvers.base import (
-    Iterate,
-    Rng,
-    declare,
-    scored,
-)
+from gammabar.solvers.base import Iterate, Rng, declare, scored
 from gammabar.solvers.combinations import mix, nothing, renewed, single_row
 
 CHOICES = ("first", "cyclic", "random", "worst")
@@ -47,17 +42,9 @@ CHOICES = ("first", "cyclic", "random", "worst")
 class LogisticRegressionGD:
     """LR+GD: gradient descent on f(w) = (1/n) Σ_i log(1 + exp(−⟨a_i, w⟩)).
 
-        w_{t+1} = w_t − γ ∇f(w_t),     ∇f(w) = −(1/n) Σ_i a_i / (1 + exp⟨a_i, w⟩)
-
     For γ → ∞ the iterates w_t/γ become those of `BatchPerceptron` (Theorem 3.2). Steps of any size
-    are safe: nothing overflows, since exponentials are taken of negative numbers only.
-
-    Iterates carry the gradient at w_t (``extra["gradient"]``) and the dual weights σ_i / Σ_j σ_j.
-
-    Parameters
-    ----------
-    step : float
-        γ > 0.
+    are safe: exponentials are taken of negative numbers only. ``extra["gradient"]`` is ∇f(w_t) and
+    ``dual`` has the σ_i / Σ_j σ_j.
 
     Examples
     --------
@@ -84,25 +71,10 @@ class LogisticRegressionGD:
 class NormalizedLogisticRegressionGD:
     """Normalized LR+GD: the gradient of the logistic loss divided by the mean of the σ_i.
 
-        w_{t+1} = w_t − γ β_t ∇f(w_t),     β_t = ((1/n) Σ_i 1/(1 + exp⟨a_i, w_t⟩))^{−1}
-
-    So β_t ∇f(w_t) = −Aᵀ q_t, where q_t is the distribution proportional to the σ_i. It is formed
-    from the logarithms of the σ_i and therefore exists even where every σ_i underflows.
-
-    Separates after at most R²/μ² + 2 log(2n − 1)/(γ μ²) iterations, for margin μ (Theorem 6.1).
-    Iterates carry ``dual`` q_t, ``extra["pull"]`` Aᵀ q_t and ``extra["log_beta"]`` log β_t.
-
-    Parameters
-    ----------
-    step : float
-        γ > 0.
-
-    Examples
-    --------
-    >>> from gammabar.problems import load
-    >>> iterates = NormalizedLogisticRegressionGD(step=100.0).iterates(load("worst-case:n=1000"))
-    >>> next(it.t for it in iterates if it.smallest > 0)
-    2
+    β_t ∇f(w_t) = −Aᵀ q_t, where q_t is the distribution proportional to the σ_i. It is formed from
+    the logarithms of the σ_i and therefore exists even where every σ_i underflows. Separates after
+    at most R²/μ² + 2 log(2n − 1)/(γ μ²) iterations, for margin μ (Theorem 6.1). ``dual`` is q_t,
+    ``extra["pull"]`` Aᵀ q_t and ``extra["log_beta"]`` log β_t.
     """
 
     step: float = 1.0
@@ -121,23 +93,12 @@ class NormalizedLogisticRegressionGD:
 class BatchPerceptron:
     """Batch Perceptron: the sum of all misclassified rows, over n.
 
-        w_1 = (1/2n) Σ_i a_i
-        w_{t+1} = w_t + (1/n) Σ_{i ∈ S_t} a_i     while S_t = {i : ⟨a_i, w_t⟩ ≤ 0} is not empty
-
     The first step takes half of every row, whatever it is classified as, and is iteration 1.
-    Separates after at most n R²/μ² iterations (Theorem 3.3); the last iterate has
-    ``extra["halt"] == "separated"``. The hard-margin ascent of Cotter et al. (2012), which also
-    goes by this name, is another method.
+    Separates after at most n R²/μ² iterations (Theorem 3.3). The hard-margin ascent of Cotter et
+    al. (2012), which also goes by this name, is another method.
 
     The loop works on 2n w_t, a combination of the rows with whole weights: for integer data it
     is computed without any rounding, so rows with score 0 are recognised as such.
-
-    Examples
-    --------
-    >>> from gammabar.problems import load
-    >>> *_, last = BatchPerceptron().iterates(load("worst-case:n=1000"))
-    >>> last.t, last.extra["halt"]
-    (301, 'separated')
     """
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
@@ -156,19 +117,9 @@ class BatchPerceptron:
 
 @declare("normalized-batch-perceptron", "Tyurin 2024, Theorem 5.3", ends=("separated",))
 class NormalizedBatchPerceptron:
-    """Normalized Batch Perceptron: the mean of all misclassified rows::
+    """Normalized Batch Perceptron: the mean of all misclassified rows.
 
-        w_{t+1} = w_t + (1/|S_t|) Σ_{i ∈ S_t} a_i     while S_t = {i : ⟨a_i, w_t⟩ ≤ 0} is not empty
-
-    Separates after at most R²/μ² iterations (Theorem 5.3); the last iterate has
-    ``extra["halt"] == "separated"``, the others have the uniform distribution on S_t as ``dual``.
-
-    Examples
-    --------
-    >>> from gammabar.problems import load
-    >>> *_, last = NormalizedBatchPerceptron().iterates(load("worst-case:n=1000"))
-    >>> last.t
-    2
+    Separates after at most R²/μ² iterations (Theorem 5.3). ``dual`` is uniform on S_t.
     """
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
@@ -195,33 +146,19 @@ class NormalizedBatchPerceptron:
 class Perceptron:
     """Perceptron: one misclassified row.
 
-        w_{t+1} = w_t + a_j     for some j in S_t = {i : ⟨a_i, w_t⟩ ≤ 0}, while it is not empty
-
-    Separates after at most R²/μ² iterations, however j is chosen (Theorem 5.2); the last iterate
-    has ``extra["halt"] == "separated"``, the others ``extra["i"]`` j. With the choice "worst"
-    this is t times the iterate of the Normalized Perceptron of Ramdas and Peña.
+    Separates after at most R²/μ² iterations, however j is chosen (Theorem 5.2): the first
+    misclassified row; the first one after the row used last, cyclically; any one with equal
+    probability; or one of smallest score, the first of them at ties, which is t times the iterate
+    of the Normalized Perceptron of Ramdas and Peña. ``extra["i"]`` is j.
 
     The scores are carried along, so a step in the space of a kernel reads one row of the Gram
-    matrix (``extra["scores"]``; free of rounding errors for integer data).
-
-    Parameters
-    ----------
-    choice : {"first", "cyclic", "random", "worst"}
-        The first misclassified row; the first one after the row used last, cyclically; any one
-        with equal probability; one of smallest score, the first of them at ties.
-
-    Examples
-    --------
-    >>> from gammabar.problems import load
-    >>> *_, last = Perceptron("worst").iterates(load("worst-case:n=1000"))
-    >>> last.t, last.w.tolist()
-    (2, [1.0, 0.0])
+    matrix (``extra["scores"]``; free of rounding errors for integer data). Without `rng`, the
+    random choice is that of ``numpy.random.default_rng(0)``.
     """
 
     choice: str = "first"
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        """Without `rng`, the random choice is that of ``numpy.random.default_rng(0)``."""
         rng = np.random.default_rng(0) if rng is None else rng
         now, j = nothing(problem), -1
         for t in count():

@@ -18,22 +18,8 @@ from gammabar.problems import (
     ProblemError,
     from_arrays,
 )
-from gammabar.solvers import (
-    DualAcceleration,
-    GradientDescent,
-    NormalizedGradientDescent,
-)
 from gammabar.solvers.base import SOLVERS, solver
-from gammabar.solvers.boosting import AdaBoost
-from gammabar.solvers.descent import SGD, Quadratic, SmoothGradientDescent
-from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling, DualForm, HardMarginAscent
-from gammabar.solvers.kernel_methods import KernelRidge
-from gammabar.solvers.ramdas_pena import ISNKPVN, NVN, SNKP, SNKPVN, Winnow
-from gammabar.solvers.tyurin import (
-    LogisticRegressionGD,
-    NormalizedLogisticRegressionGD,
-    Perceptron,
-)
+from gammabar.solvers.descent import Quadratic
 
 STEPPING = [name for name in SOLVERS if name != "kernel-ridge"]
 
@@ -124,83 +110,100 @@ def test_a_linear_kernel_and_two_classes_are_the_linear_problem(name):
 
 KERNEL = from_arrays([[1.0], [2.0]], [1, -1], kernel="rbf:gamma=1")
 ONE = DenseProblem(np.array([[1.0]]), np.array([1]))
-POSITIVE = "option step must be a positive number"
+FLAT = Quadratic([[1.0, 0.0], [0.0, 0.0]], [0.0, 0.0])
 
 
-def first(method, problem=ONE):
-    return lambda: next(method.iterates(problem))
+@pytest.mark.parametrize(
+    ("name", "option", "values", "words"),
+    [
+        ("dual-acceleration", "step", (0.0, -1.0, math.nan, math.inf), "must be a positive number"),
+        ("dual-acceleration", "loss", ("hinge", ""), "loss must be one of exponential, logistic"),
+        ("dual-acceleration", "smoothness", (-1,), "option smoothness"),
+        ("dual-acceleration-dual", "mixing", ("nesterov",), "must be accelerated, slower"),
+        ("dual-acceleration-dual", "mixing", (1.5,), r"lie in \(0, 1\], but is 1.5 at t = 0"),
+        ("dual-acceleration-dual", "step", (2.0,), r"option step must lie in \(0, 1\]"),
+        ("dual-acceleration-dual", "smoothness", (0,), "option smoothness"),
+        ("dual-acceleration-dual", "loss", ("",), "loss must be one of"),
+        ("adaptive-sampling", "step", (-1.0, math.inf), "must be zero or a positive number"),
+        ("gradient-descent", "step", (math.nan,), "option step"),
+        ("gradient-descent", "loss", ("0-1",), "loss must be one of"),
+        ("normalized-gradient-descent", "step", (-2,), "option step"),
+        ("batch-perceptron-cotter", "step", (0,), "option step"),
+        ("perceptron", "choice", ("last",), "choice must be one of first, cyclic, random, worst"),
+        ("lr-gd", "step", (0.0,), "option step"),
+        ("normalized-lr-gd", "step", (0.0,), "option step"),
+        ("winnow", "rate", (0.0,), "option rate"),
+        ("snkp", "epsilon", (-1.0,), "option epsilon"),
+        ("nvn", "epsilon", (math.nan, None), "option epsilon"),
+        ("snkpvn", "delta", (0.0,), "option delta"),
+        ("isnkpvn", "epsilon", (0.0,), "option epsilon"),
+        ("isnkpvn", "gamma", (1.0,), "option gamma"),
+        ("kernel-ridge", "regularisation", (0.0,), "option regularisation"),
+        ("kernel-ridge", "kernel", ("cubic",), "unknown kernel"),
+    ],
+)
+def test_wrong_options_are_refused(name, option, values, words):
+    for value in values:
+        with pytest.raises(ProblemError, match=words):
+            solver(name)(**{option: value})
 
 
-WRONG = [
-    (lambda: DualAcceleration(step=0.0), f"{POSITIVE}, not 0.0"),
-    (lambda: DualAcceleration(loss="hinge"), "loss must be one of exponential, logistic"),
-    (lambda: DualAcceleration(smoothness=-1), "option smoothness"),
-    (lambda: DualForm(mixing="nesterov"), "option mixing must be accelerated, slower"),
-    (lambda: DualForm(mixing=1.5), r"option mixing must lie in \(0, 1\], but is 1.5 at t = 0"),
-    (lambda: DualForm(step=2.0), r"option step must lie in \(0, 1\]"),
-    (lambda: DualForm(smoothness=0), "option smoothness"),
-    (lambda: DualForm(loss=""), "loss must be one of"),
-    (lambda: AdaptiveSampling(step=-1.0), "option step must be zero or a positive number"),
-    (lambda: AdaptiveSampling(step=math.inf), "option step"),
-    (lambda: AdaptiveSampling.horizon(0, 0.1, 0.1, 0.1), "option n must be at least 1"),
-    (lambda: AdaptiveSampling.for_theorem(9, 0.0, 0.1, 0.1), "positive margin gamma"),
-    (lambda: AdaptiveSampling.for_theorem(9, 0.1, 0.0, 0.1), "positive epsilon"),
-    (lambda: AdaptiveSampling.for_theorem(9, 0.1, 0.1, 1.0), "delta between 0 and 1"),
-    (lambda: GradientDescent(math.nan), "option step"),
-    (lambda: GradientDescent(loss="0-1"), "loss must be one of"),
-    (lambda: NormalizedGradientDescent(-2), "option step"),
-    (lambda: HardMarginAscent(0), "option step"),
-    (lambda: Perceptron("last"), "choice must be one of first, cyclic, random, worst"),
-    *(
-        (lambda cls=cls, step=step: cls(step), "step must be a positive number")
-        for cls in (LogisticRegressionGD, NormalizedLogisticRegressionGD)
-        for step in (0.0, -1.0, math.nan, math.inf)
-    ),
-    (lambda: Winnow(0.0), "must be"),
-    (lambda: SNKP(-1.0), "must be"),
-    (lambda: NVN(math.nan), "must be"),
-    (lambda: SNKPVN(0.0), "must be"),
-    (lambda: ISNKPVN(epsilon=0.0), "must be"),
-    (lambda: ISNKPVN(gamma=1.0), "must be"),
-    (first(Winnow(), KERNEL), "winnow multiplies the coordinates"),
-    (first(SNKPVN(q=(1.0,)), KERNEL), "one weight for each of the 2 rows"),
-    (first(SNKPVN(q=(1.0, 0.5)), KERNEL), "lie in the simplex"),
-    (first(AdaBoost(), KERNEL), "dense or sparse"),
-    (first(SmoothGradientDescent(regularisation=0.0)), "regularisation"),
-    (
-        first(SmoothGradientDescent(), Quadratic([[1.0, 0.0], [0.0, 0.0]], [0.0, 0.0])),
-        "strongly convex",
-    ),
-    (lambda: Quadratic([[1.0, 2.0], [2.0, 1.0]], [0.0, 0.0]), "semidefinite"),
-    (lambda: Quadratic([[1.0, 2.0], [0.0, 1.0]], [0.0, 0.0]), "symmetric"),
-    (lambda: Quadratic([[1.0, 2.0]], [0.0, 0.0]), "square"),
-    (lambda: Quadratic([[math.nan]], [0.0]), "finite"),
-    (first(SGD(horizon=0)), "horizon"),
-    (first(SGD(distance=-1.0)), "distance"),
-    (first(SGD(lipschitz=0.0)), "Lipschitz"),
-    (first(SGD(loss="square")), "loss"),
-    (first(SGD(indices=(0, 1))), "indices"),
-    (lambda: SGD.within(0.0, 1.0, 1.0), "epsilon"),
-    (lambda: KernelRidge(0.0), "regularisation"),
-    (lambda: KernelRidge(1.0, "cubic"), "unknown kernel"),
-    (lambda: KernelRidge().primal([[1.0]], [1.0, 2.0]), "y must be 1"),
-    (lambda: KernelRidge().dual([[math.inf]], [1.0]), "finite matrix"),
-    (
-        lambda: KernelRidge(1.0, lambda x, z: -2.0 * float(x @ z)).dual([[1.0]], [1.0]),
-        "positive definite",
-    ),
-    (lambda: KernelRidge(1.0, "poly:degree=3").dual([[1e200]], [1.0]), "not finite"),
-]
-
-
-@pytest.mark.parametrize(("wrong", "words"), WRONG)
-def test_wrong_options_are_refused(wrong, words):
+@pytest.mark.parametrize(
+    ("name", "options", "problem", "words"),
+    [
+        ("winnow", {}, KERNEL, "winnow multiplies the coordinates"),
+        ("snkpvn", {"q": (1.0,)}, KERNEL, "one weight for each of the 2 rows"),
+        ("snkpvn", {"q": (1.0, 0.5)}, KERNEL, "lie in the simplex"),
+        ("adaboost", {}, KERNEL, "dense or sparse"),
+        ("smooth-gradient-descent", {"regularisation": 0.0}, ONE, "regularisation"),
+        ("smooth-gradient-descent", {}, FLAT, "strongly convex"),
+        ("sgd", {"horizon": 0}, ONE, "horizon"),
+        ("sgd", {"distance": -1.0}, ONE, "distance"),
+        ("sgd", {"lipschitz": 0.0}, ONE, "Lipschitz"),
+        ("sgd", {"loss": "square"}, ONE, "loss"),
+        ("sgd", {"indices": (0, 1)}, ONE, "indices"),
+    ],
+)
+def test_options_that_do_not_fit_the_problem_are_refused(name, options, problem, words):
     with pytest.raises(ProblemError, match=words):
-        wrong()
+        next(solver(name)(**options).iterates(problem))
+
+
+RIDGE = solver("kernel-ridge")
+THEOREM = solver("adaptive-sampling").for_theorem
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        *(
+            (lambda g=given: THEOREM(*g), "Theorem 4.1 needs")
+            for given in (
+                (0, 0.1, 0.1, 0.1),
+                (9, 0.0, 0.1, 0.1),
+                (9, 0.1, 0.0, 0.1),
+                (9, 0.1, 0.1, 1.0),
+            )
+        ),
+        (lambda: Quadratic([[1.0, 2.0], [2.0, 1.0]], [0.0, 0.0]), "semidefinite"),
+        (lambda: Quadratic([[1.0, 2.0], [0.0, 1.0]], [0.0, 0.0]), "symmetric"),
+        (lambda: Quadratic([[1.0, 2.0]], [0.0, 0.0]), "of its length"),
+        (lambda: Quadratic([[math.inf]], [0.0]), "finite"),
+        (lambda: solver("sgd").within(0.0, 1.0, 1.0), "epsilon"),
+        (lambda: RIDGE().primal([[1.0]], [1.0, 2.0]), "y must be 1"),
+        (lambda: RIDGE().dual([[math.inf]], [1.0]), "finite matrix"),
+        (lambda: RIDGE(1.0, lambda x, z: -2.0 * float(x @ z)).dual([[1.0]], [1.0]), "definite"),
+        (lambda: RIDGE(1.0, "poly:degree=3").dual([[1e200]], [1.0]), "not finite"),
+    ],
+)
+def test_wrong_arguments_are_refused(call, words):
+    with pytest.raises(ProblemError, match=words):
+        call()
 
 
 def test_a_sequence_that_leaves_its_range_is_refused_when_it_does():
-    iterates = DualForm(mixing=lambda t: 1 - t / 3).iterates(ONE)
+    method = solver("dual-acceleration-dual")(mixing=lambda t: 1 - t / 3)
+    iterates = method.iterates(ONE)
     assert len(list(islice(iterates, 3))) == 3
     with pytest.raises(ProblemError, match=r"option mixing .* at t = 3"):
         next(iterates)

@@ -1,4 +1,4 @@
-"""The solvers of Ji, Srebro and Telgarsky (2021), iterate by iterate, against interval arithmetic.
+"""The solvers of Ji, Srebro and Telgarsky (2021) against interval arithmetic; their edges.
 
 Data are small dyadic numbers with rows of norm below one, so that they are exact in both; there
 the methods do not amplify rounding errors. A float agrees if the whole ball of the reference lies
@@ -8,17 +8,18 @@ within 1e-9 (1 + ‖w‖) of it, which is decided rigorously.
 from __future__ import annotations
 
 import math
+import warnings
 from itertools import islice
 
 import numpy as np
 import pytest
-import scipy.sparse
 from flint import arb, ctx
-from hypothesis import given, settings, strategies as st
+from geometry_cases import ball, cases, close
+from hypothesis import assume, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gammabar.papers.ji_srebro_telgarsky_2021 import algorithms as jst
-from gammabar.problems import DenseProblem, Kernel, KernelProblem, MulticlassProblem, SparseProblem
+from gammabar.problems import DenseProblem, Kernel, KernelProblem, ProblemError
 from gammabar.solvers.ji_srebro_telgarsky import (
     AdaptiveSampling,
     DualAcceleration,
@@ -26,18 +27,34 @@ from gammabar.solvers.ji_srebro_telgarsky import (
     GradientDescent,
     HardMarginAscent,
     NormalizedGradientDescent,
+    draw,
+    gradient,
 )
 
-BITS = 160
 STEPS = 9
 LOSSES = ("exponential", "logistic")
-many = settings(max_examples=200)
+EVERY = [
+    DualAcceleration(),
+    DualAcceleration(loss="logistic"),
+    DualForm(),
+    DualForm(mixing=1.0, loss="logistic"),
+    AdaptiveSampling(),
+    AdaptiveSampling(0.1, momentum=False),
+    GradientDescent(),
+    GradientDescent(loss="logistic"),
+    NormalizedGradientDescent(),
+    NormalizedGradientDescent(decay=True),
+    HardMarginAscent(),
+    HardMarginAscent(averaged=False),
+]
+every = pytest.mark.parametrize("solver", EVERY, ids=repr)
+losses = pytest.mark.parametrize("loss", LOSSES)
 
 
 class Uniforms:
     """A generator that returns given numbers."""
 
-    def __init__(self, values):
+    def __init__(self, *values):
         self.values = iter(values)
 
     def random(self):
@@ -46,218 +63,276 @@ class Uniforms:
 
 @pytest.fixture(autouse=True)
 def precision():
-    with ctx.workprec(BITS):
+    with ctx.workprec(200):
         yield
 
 
-def inside(got, wanted, size=0.0):
-    """Every float is certainly within 1e-9 (1 + size) of its ball."""
-    tolerance = arb(1e-9) * (1 + arb(size))
-    assert len(got) == len(wanted)
-    for value, ball in zip(got, wanted, strict=True):
-        assert abs(arb(float(value)) - ball) < tolerance, (value, ball)
-
-
-def length(w):
-    return float(np.linalg.norm(w))
-
-
-def run(solver, problem, steps=STEPS, rng=None):
+def run(solver, problem, steps=25, rng=None):
     return list(islice(solver.iterates(problem, rng), steps))
 
 
-def binary(X, y, unit=False):
-    """z_i = −y_i x_i, divided by the largest norm if asked for."""
-    rows = jst.vector(X) * -np.array([int(v) for v in y], dtype=object)[:, None]
-    return jst.explicit(rows / radius(jst.explicit(rows)) if unit else rows)
+def space_of(case):
+    """The paper's Z, minus the rows."""
+    rows, metric = case.balls()
+    return jst.explicit(-rows) if metric is None else jst.feature(metric)
 
 
-def several(X, labels, k):
-    """Section 5.2, with the sign that its own Section 2 asks for: −x (e_c − e_j)ᵀ/√2."""
-    pairs = [(x, c, j) for x, c in zip(X, labels, strict=True) for j in range(k) if j != c]
-    e = np.eye(k, dtype=int)
-    rows = [jst.vector(np.outer(x, e[j] - e[c]).ravel()) for x, c, j in pairs]
-    return jst.explicit(np.array(rows, dtype=object) / arb(2).sqrt())
+def inside(got, wanted, w=0.0):
+    close(got, wanted, 1e-9 * (1 + float(np.linalg.norm(w))))
 
 
-def rbf(X, y, gamma):
-    """The Gaussian kernel."""
-    points, signs = jst.vector(X), [int(v) for v in y]
-    apart = [[((a - b) @ (a - b) * -arb(gamma)).exp() for b in points] for a in points]
-    return jst.feature(np.array(apart, dtype=object) * np.outer(signs, signs).astype(object))
+def gaussian(n=30):
+    """Separable rows of norm at most one."""
+    X = np.random.default_rng(0).normal(size=(n, 4))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    X[:, 0] += y
+    return DenseProblem(X, y).unit()
 
 
-def radius(space):
-    """The largest norm of a row; ‖z_i‖² = (Z Zᵀ e_i)_i."""
-    largest = arb(0)
-    for i in range(space.n):
-        e = jst.basis(space.n, i)
-        largest = largest.max(space.times(space.adjoint(e))[i].sqrt())
-    return largest
+problems = cases(("dense", "sparse", "unit", "polynomial kernel", "multiclass"), unit=True)
+many = settings(max_examples=100)
 
 
-@st.composite
-def spaces(draw):
-    """A problem of any geometry, and the same for the reference."""
-    d = draw(st.integers(1, 3))
-    n = draw(st.integers(1, 6))
-    X = draw(hnp.arrays(int, (n, d), elements=st.integers(-8, 8))) / 16
-    geometry = draw(st.sampled_from(("dense", "sparse", "unit", "kernel", "multiclass")))
-    if geometry == "multiclass":
-        k = draw(st.integers(2, 4))
-        labels = draw(hnp.arrays(int, n, elements=st.integers(0, k - 1)))
-        points = scipy.sparse.csr_array(X) if draw(st.booleans()) else X
-        return MulticlassProblem(points, labels, k), several(X, labels, k)
-    y = draw(hnp.arrays(int, n, elements=st.sampled_from((-1, 1))))
-    if geometry == "kernel":
-        gamma = draw(st.sampled_from((0.5, 4.0)))
-        return KernelProblem(X, y, Kernel("rbf", gamma=gamma)), rbf(X, y, gamma)
-    if geometry == "sparse":
-        return SparseProblem(scipy.sparse.csr_array(X), y), binary(X, y)
-    if geometry == "unit" and X.any():
-        return DenseProblem(X, y).unit(), binary(X, y, unit=True)
-    return DenseProblem(X, y), binary(X, y)
+@losses
+@many
+@given(case=problems, step=st.sampled_from((0.25, 1.0)), analysed=st.booleans())
+def test_momentum_form(loss, case, step, analysed):
+    problem, space = case.problem, space_of(case)
+    rho = problem.n if loss == "logistic" and analysed else 1
+    solver = DualAcceleration(step, loss, None if analysed else 1.0)
+    assert solver.rho(problem.n) == rho
+    wanted = islice(jst.algorithm1(space, arb(step), loss, rho), STEPS)
+    for it, state in zip(run(solver, problem, STEPS), wanted, strict=True):
+        inside(it.w, state.w, it.w)
+        inside(it.momentum, -state.g, it.w)
+        inside(it.weights, state.q)
+        inside(it.scores, -space.times(state.w), it.w)
 
 
-uniforms = st.lists(st.floats(0, 1, exclude_max=True), min_size=STEPS, max_size=STEPS)
+def general_lambda(t):
+    return (1.0, 0.75, 0.5, 0.625)[t % 4]
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_momentum_form(loss):
-    @many
-    @given(spaces(), st.sampled_from((0.25, 1.0)), st.booleans())
-    def check(case, step, analysed):
-        problem, space = case
-        rho = problem.n if loss == "logistic" and analysed else 1
-        solver = DualAcceleration(step, loss, None if analysed else 1.0)
-        assert solver.rho(problem.n) == rho
-        wanted = islice(jst.algorithm1(space, arb(step), loss, rho), STEPS)
-        for it, state in zip(run(solver, problem), wanted, strict=True):
-            size = length(it.w)
-            inside(it.w, state.w, size)
-            inside(it.momentum, -state.g, size)
-            inside(it.weights, state.q)
-            inside(it.scores, -space.times(state.w), size)
-
-    check()
+def general_theta(t):
+    return (1.0, 0.5)[t % 2]
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("mixing", ["accelerated", "plain", "general"])
-def test_dual_form(loss, mixing):
-    def general_lambda(t):
-        return (1.0, 0.75, 0.5, 0.625)[t % 4]
-
-    def general_theta(t):
-        return (1.0, 0.5)[t % 2]
-
-    lam, theta, solver = {
-        "accelerated": (lambda t: arb(2) / (t + 2), lambda t: arb(1), DualForm(loss=loss)),
-        "plain": (lambda t: arb(1), lambda t: arb(0.5), DualForm(1.0, 0.5, loss)),
-        "general": (
+@losses
+@pytest.mark.parametrize(
+    ("lam", "theta", "options"),
+    [
+        (lambda t: arb(2) / (t + 2), lambda t: arb(1), ()),
+        (lambda t: arb(1), lambda t: arb(0.5), (1.0, 0.5)),
+        (
             lambda t: arb(general_lambda(t)),
             lambda t: arb(general_theta(t)),
-            DualForm(general_lambda, general_theta, loss),
+            (general_lambda, general_theta),
         ),
-    }[mixing]
-
-    @settings(max_examples=100)
-    @given(spaces())
-    def check(case):
-        problem, space = case
-        rho = problem.n if loss == "logistic" else 1
-        wanted = islice(jst.dual_form(space, lam, theta, loss, rho), STEPS)
-        for it, state in zip(run(solver, problem), wanted, strict=True):
-            size = length(it.w)
-            inside(it.w, state.w, size)
-            inside(it.dual, state.q)
-            inside(it.extra["mu"], state.mu)
-            inside(it.extra["nu"], state.nu)
-            inside(it.extra["p"], -space.times(state.w), size)
-
-    check()
+    ],
+)
+@settings(max_examples=100)
+@given(case=problems)
+def test_dual_form(loss, lam, theta, options, case):
+    problem, space = case.problem, space_of(case)
+    rho = problem.n if loss == "logistic" else 1
+    wanted = islice(jst.dual_form(space, lam, theta, loss, rho), STEPS)
+    for it, state in zip(run(DualForm(*options, loss=loss), problem, STEPS), wanted, strict=True):
+        inside(it.w, state.w, it.w)
+        inside(it.dual, state.q)
+        inside(it.extra["mu"], state.mu)
+        inside(it.extra["nu"], state.nu)
+        inside(it.extra["p"], -space.times(state.w), it.w)
 
 
 @pytest.mark.parametrize("momentum", [True, False])
-def test_adaptive_sampling(momentum):
-    @many
-    @given(spaces(), st.sampled_from((0.25, 1.0)), uniforms)
-    def check(case, step, numbers):
-        problem, space = case
-        solver = AdaptiveSampling(step, momentum)
-        got = run(solver, problem, rng=Uniforms(numbers))
-        indices = [it.extra["i"] for it in got]
-        wanted = jst.algorithm2(
-            space, indices, arb(step), lambda t: arb(t) / (t + 1) if momentum else arb(0)
-        )
-        for it, state, u in zip(got, wanted, numbers, strict=True):
-            size = length(it.w)
-            inside(it.w, state.w, size)
-            inside(it.momentum, -state.g, size)
-            inside(it.dual, state.q)
-            inside(it.extra["scores"], -space.times(state.w), size)
-            # The row is where the cumulative sums of q_t pass u.
-            i = it.extra["i"]
-            assert sum(state.q[:i], arb(0)) < arb(u) + 1e-9
-            assert sum(state.q[: i + 1], arb(0)) > arb(u) - 1e-9
-
-    check()
+@many
+@given(
+    case=problems,
+    step=st.sampled_from((0.25, 1.0)),
+    numbers=st.lists(st.floats(0, 1, exclude_max=True), min_size=STEPS, max_size=STEPS),
+)
+def test_adaptive_sampling(momentum, case, step, numbers):
+    problem, space = case.problem, space_of(case)
+    got = run(AdaptiveSampling(step, momentum), problem, STEPS, Uniforms(*numbers))
+    indices = [it.extra["i"] for it in got]
+    beta = lambda t: arb(t) / (t + 1) if momentum else arb(0)  # noqa: E731
+    wanted = jst.algorithm2(space, indices, arb(step), beta)
+    for it, state, u, i in zip(got, wanted, numbers, indices, strict=True):
+        inside(it.w, state.w, it.w)
+        inside(it.momentum, -state.g, it.w)
+        inside(it.dual, state.q)
+        inside(it.extra["scores"], -space.times(state.w), it.w)
+        # The row is where the cumulative sums of q_t pass u.
+        assert sum(state.q[:i], arb(0)) < arb(u) + 1e-9
+        assert sum(state.q[: i + 1], arb(0)) > arb(u) - 1e-9
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_gradient_descent(loss):
-    @many
-    @given(spaces(), st.sampled_from((0.5, 1.0, 2.0)))
-    def check(case, step):
-        problem, space = case
-        wanted = islice(jst.gradient_descent(space, arb(step), loss), STEPS)
-        for it, w in zip(run(GradientDescent(step, loss), problem), wanted, strict=True):
-            inside(it.w, w, length(it.w))
-            inside(it.weights, jst.potential_gradient(space.times(w), loss))
-
-    check()
+@losses
+@many
+@given(case=problems, step=st.sampled_from((0.5, 1.0, 2.0)))
+def test_gradient_descent(loss, case, step):
+    space = space_of(case)
+    wanted = islice(jst.gradient_descent(space, arb(step), loss), STEPS)
+    for it, w in zip(run(GradientDescent(step, loss), case.problem, STEPS), wanted, strict=True):
+        inside(it.w, w, it.w)
+        inside(it.weights, jst.potential_gradient(space.times(w), loss))
 
 
 @pytest.mark.parametrize("decay", [False, True])
-def test_normalised_gradient_descent(decay):
-    @many
-    @given(spaces(), st.sampled_from((0.5, 1.0)))
-    def check(case, step):
-        problem, space = case
-        path = jst.normalised(space, lambda t: arb(step) / (arb(t + 1).sqrt() if decay else 1))
-        wanted = islice(path, STEPS)
-        solver = NormalizedGradientDescent(step, decay)
-        for it, w in zip(run(solver, problem), wanted, strict=True):
-            inside(it.w, w, length(it.w))
-
-    check()
+@many
+@given(case=problems, step=st.sampled_from((0.5, 1.0)))
+def test_normalised_gradient_descent(decay, case, step):
+    theta = lambda t: arb(step) / (arb(t + 1).sqrt() if decay else 1)  # noqa: E731
+    wanted = islice(jst.normalised(space_of(case), theta), STEPS)
+    got = run(NormalizedGradientDescent(step, decay), case.problem, STEPS)
+    for it, w in zip(got, wanted, strict=True):
+        inside(it.w, w, it.w)
+    if not decay:  # the dual form without acceleration
+        for it, other in zip(run(DualForm(1.0, step), case.problem, STEPS), got, strict=True):
+            np.testing.assert_allclose(it.w, other.w, atol=1e-9 * (1 + np.linalg.norm(it.w)))
+            np.testing.assert_array_equal(it.extra["nu"], it.dual)
 
 
 @pytest.mark.parametrize("averaged", [False, True])
-def test_batch_perceptron_of_cotter(averaged):
-    @many
-    @given(spaces(), st.sampled_from((0.5, 1.0)))
-    def check(case, step):
-        problem, space = case
-        got = run(HardMarginAscent(step, averaged), problem)
-        longest = radius(space)
-        eta0 = arb(step) / longest if longest > 0 else arb(step)
-        path = jst.batch_perceptron(space, [it.extra["i"] for it in got[:-1]], eta0)
-        total = space.zero
-        for t, (it, v) in enumerate(zip(got, path, strict=True)):
-            total = total + v if t else total
-            inside(it.extra["v"], v, length(it.w))
-            inside(it.w, total / max(t, 1) if averaged else v, length(it.w))
-            # The row added next has the smallest score.
-            scores = -space.times(v)
-            inside(it.extra["scores"], scores)
-            assert all(scores[it.extra["i"]] < s + 1e-9 for s in scores)
-        assert math.isclose(problem.radius, float(longest), rel_tol=1e-12)
-
-    check()
+@many
+@given(case=problems, step=st.sampled_from((0.5, 1.0)))
+def test_batch_perceptron_of_cotter(averaged, case, step):
+    problem, space = case.problem, space_of(case)
+    got = run(HardMarginAscent(step, averaged), problem, STEPS)
+    longest = ball(case.radius_squared).sqrt()
+    eta0 = arb(step) / longest if longest > 0 else arb(step)
+    path = jst.batch_perceptron(space, [it.extra["i"] for it in got[:-1]], eta0)
+    total = space.zero
+    for t, (it, v) in enumerate(zip(got, path, strict=True)):
+        total = total + v if t else total
+        inside(it.extra["v"], v, it.w)
+        inside(it.w, total / max(t, 1) if averaged else v, it.w)
+        # The row added next has the smallest score.
+        scores = -space.times(v)
+        inside(it.extra["scores"], scores)
+        assert all(scores[it.extra["i"]] < s + 1e-9 for s in scores)
+    assert got[0].extra["i"] == 0  # the first among equals
+    assert math.isclose(problem.radius, float(longest), rel_tol=1e-12)
 
 
-def test_the_first_row_is_taken_among_equals():
-    problem = DenseProblem(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), np.array([1, 1, 1]))
-    first = run(HardMarginAscent(), problem, 1)[0]
-    assert first.extra["i"] == 0
+@every
+@pytest.mark.parametrize("x", [0.5, 0.0])
+def test_a_single_row(solver, x):
+    iterates = run(solver, DenseProblem(np.array([[x, 0.0]]), np.array([-1])))
+    assert [it.t for it in iterates] == list(range(25))
+    assert not iterates[0].w.any()
+    for it in iterates:
+        assert it.weights.sum() == pytest.approx(1)
+        assert it.margin == (pytest.approx(x) if it.t and x else 0.0)
+
+
+@given(
+    st.one_of(
+        hnp.arrays(float, st.integers(1, 6), elements=st.floats(-1e6, 1e6)),
+        hnp.arrays(float, st.integers(1, 6), elements=st.floats(20, 60)),
+        hnp.arrays(float, st.integers(1, 6), elements=st.floats(650, 800)),
+    )
+)
+def test_logistic_weights_for_scores_of_any_size(scores):
+    got = gradient(scores, "logistic")
+    assert got.sum() >= 1 - 1e-12
+    wanted = jst.potential_gradient([-arb(s) for s in scores], "logistic")
+    for value, exact in zip(got, wanted, strict=True):
+        assert abs(arb(float(value)) - exact) < 1e-11 * exact + arb(1e-300), (value, exact)
+
+
+@pytest.mark.parametrize(
+    ("n", "score"),
+    [(n, 38.0 + math.log(n) + e) for n in (1, 10, 10**6) for e in (-1e-9, 1e-9)]
+    + [(10**6, score) for score in (36.0, 38.5, 45.0, 51.0)],
+)
+def test_the_switch_to_the_exponential_form_is_seamless(n, score):
+    # n rows of one score: ∇ψ_i = σ(−s)/(1 − exp(−n ln(1 + exp(−s)))), above 1/n by n exp(−s)/2.
+    total = n * (-arb(score)).exp().log1p()
+    wanted = float(1 / (1 + arb(score).exp()) / -(-total).expm1())
+    np.testing.assert_allclose(gradient(np.full(n, score), "logistic"), wanted, rtol=1e-14)
+
+
+@every
+def test_large_scores_are_no_trouble(solver):
+    # Rows of norm 1e3: scores grow beyond 1e6 within a few steps, far beyond the range of exp.
+    X = np.array([[1000.0, 10.0], [999.0, -20.0], [1000.0, 30.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        iterates = run(solver, DenseProblem(X, np.array([1, 1, 1])), 60)
+    assert all(np.isfinite(it.w).all() and np.isfinite(it.weights).all() for it in iterates)
+    assert iterates[-1].margin > 0
+
+
+def test_numbers_beyond_the_range_of_doubles_are_refused():
+    problem = DenseProblem(np.array([[0.5], [1.0]]), np.array([1, -1]))
+    with pytest.raises(ProblemError, match=r"step 1000000.0 .* at t = 1; use a smaller step"):
+        run(GradientDescent(1e6), problem)
+    assert all(np.isfinite(it.w).all() for it in run(GradientDescent(1e6, "logistic"), problem))
+    problem = DenseProblem(np.array([[1e200], [2e200]]), np.array([1, 1]))
+    with np.errstate(all="ignore"), pytest.raises(ProblemError, match=r"problem\.unit\(\)"):
+        run(AdaptiveSampling(), problem)
+    assert run(AdaptiveSampling(), problem.unit())[-1].margin == pytest.approx(0.5)
+
+
+def test_rows_are_drawn_in_proportion():
+    q = np.array([0.0, 0.125, 0.0, 0.5, 0.375, 0.0])
+    grid = (np.arange(800) + 0.5) / 800
+    rng = Uniforms(*grid)
+    rows = np.bincount([draw(q, rng) for _ in grid], minlength=6)
+    np.testing.assert_array_equal(rows, 800 * q)
+    # u = 0 is the first row of positive weight.
+    assert [draw(q, Uniforms(u)) for u in (0.0, 0.125)] == [1, 3]
+
+
+@given(hnp.arrays(float, st.integers(1, 9), elements=st.floats(0, 1)))
+def test_the_largest_uniform_number_draws_the_last_row_of_positive_weight(q):
+    assume(q.sum() > 1e-3)
+    # Weights below the rounding of the sum do not move the cumulative sums.
+    counted = np.diff(np.cumsum(q), prepend=0.0) > 0
+    assert draw(q, Uniforms(1 - 2.0**-53)) == np.flatnonzero(counted)[-1]
+
+
+def test_sampling_is_reproducible_and_its_scores_do_not_drift():
+    problem = gaussian(60)
+
+    def rows(*seed):
+        rng = np.random.default_rng(*seed) if seed else None
+        return [it.extra["i"] for it in run(AdaptiveSampling(), problem, 50, rng)]
+
+    assert rows(5) == rows(5) != rows(6)
+    assert rows() == rows(0)
+    last = run(AdaptiveSampling(), problem, 3000)[-1]
+    bound = 1e-11 * np.abs(last.scores).max()
+    np.testing.assert_allclose(last.extra["scores"], last.scores, rtol=0, atol=bound)
+
+
+@pytest.mark.parametrize("solver", [AdaptiveSampling(), HardMarginAscent()], ids=repr)
+def test_n_values_of_the_kernel_in_a_step(solver):
+    evaluated = []
+
+    def kernel(a, b):
+        evaluated.append(len(a) * len(b))
+        return np.exp(-((a[:, None] - b[None, :]) ** 2).sum(axis=-1))
+
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    problem = KernelProblem(X, y, Kernel("callable", function=kernel, by_rows=False))
+    evaluated.clear()
+    last = run(solver, problem, 20)[-1]
+    assert 0 < sum(evaluated) <= 50 * 20
+    scores = problem.scores(last.extra.get("v", last.w))
+    np.testing.assert_allclose(last.extra["scores"], scores, atol=1e-9)
+
+
+def test_the_parameters_of_theorem_4_1():
+    n, gamma, epsilon, delta = 100, 0.5, 0.25, 0.1
+    # (32 ln 100 + 64 ln 20) / (1/64) = 21701.6…, and 32/(0.1/16) = 5120.
+    t = math.ceil((32 * math.log(100) + 64 * math.log(20)) * 64)
+    assert AdaptiveSampling.horizon(n, gamma, epsilon, delta) == t == 21702
+    solver = AdaptiveSampling.for_theorem(n, gamma, epsilon, delta)
+    assert solver == AdaptiveSampling(math.sqrt(math.log(100) / t), momentum=False)
+    assert AdaptiveSampling.horizon(2, 1.0, 0.5, 1e-3) == 128000  # the second term
+    # One row: ln 1 = 0, so the printed step is zero and nothing moves.
+    stays = run(AdaptiveSampling.for_theorem(1, gamma, epsilon, delta), gaussian(1))
+    assert not any(it.w.any() for it in stays)
