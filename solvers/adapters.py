@@ -63,7 +63,7 @@ class Recorder:
     ...     w = w + problem.softmin(w).pull
     >>> [verdict] = gb.verify(recorder, problem, "jst.lem3.4.primal")
     >>> verdict.verdict == "refuted", verdict.worst_t
-    (True, 1)
+    (True, 2)
     """
 
     #: It ends when the loop did.
