@@ -1,4 +1,4 @@
-"""The space that a problem lives in: norms and scores of doubles, with proof.
+"""The space that a problem lives in, and its vectors: doubles with proved error bounds.
 
 Each quantity comes in two ways. *Fast*: one evaluation in doubles and a bound on its error. The
 bounds of scores, products and radii are those of `gammabar.problems.rounding`, which proves them
@@ -7,21 +7,16 @@ beside the code that they speak about; here are only those of vectors that are a
 *Exact*: the doubles taken for the exact numbers they are, in balls of the current precision. A
 `unit` view divides the rows by the exact largest norm, a square root of a rational.
 
-References
-----------
 .. [1] N. J. Higham (2002), Accuracy and Stability of Numerical Algorithms, §3.1.
-
-Vectors in doubles that know how far from the truth they may be.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from abc import ABC, abstractmethod
 from functools import cache, cached_property
 from math import inf
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from flint import arb, arb_mat
@@ -67,80 +62,27 @@ class TooLarge(ProblemError):
     """A problem has too many rows for what was asked."""
 
 
-class Space(ABC):
-    """Norms and scores of a problem, fast with an error bound, and exact."""
+class _Space:
+    """What linear and kernel problems have in common.
+
+    Two bounds are for vectors that are added up here: `tiny`, on the norm of what underflow may
+    take from the entries of one product of a vector, and `lost`, the same for Aᵀq, a combination of
+    the rows with weights of at most one in sum.
+    """
+
+    tiny: float
+    lost: float
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.n, self.dimension = problem.n, problem.dimension
         self._bounds: Any = rounding_of(problem)
-        #: Not below the largest norm of a row, even where that is no normal double.
+        #: Not below the largest norm of a row, even where that is no normal double; not above it.
         self.radius: float = self._bounds.radius
-        #: Not above it.
         self.least_radius: float = self._bounds.radius_bounds()[0]
         #: What may be left of sums of as many numbers: rounding must be small beside it.
         self.long_sum = (self.n + self.dimension) * self.least_radius
         self._cache: dict[Any, Any] = {}
-
-    #: A bound on the norm of what underflow may take from the entries of one product of a vector.
-    tiny: float
-    #: The same for Aᵀq, a combination of the rows with weights of at most one in sum.
-    lost: float
-
-    # fast
-
-    @abstractmethod
-    def size(self, v: Floats, square: float | None = None) -> float:
-        """A bound on ‖v‖ that is monotone in the |v_j|: rounding v moves it by at most u·size.
-
-        `square` is the sum of the squares of v in doubles, if that is known already.
-        """
-
-    @abstractmethod
-    def norm(self, v: Floats, error: float = 0.0, square: float | None = None) -> Number:
-        """‖v‖ as a ball, from one evaluation in doubles; for v known up to an error, if given."""
-
-    @abstractmethod
-    def inner(self, u: Floats, v: Floats) -> Number:
-        """⟨u, v⟩ as a ball, from one evaluation in doubles."""
-
-    @abstractmethod
-    def score_error(self, w: Floats, square: float | None = None) -> float:
-        """How far the doubles of ``problem.scores(w)`` are from the truth, at most."""
-
-    def score_errors(self, w: Floats) -> Floats:
-        """The same row by row: where rows differ in length, so do these."""
-        return np.full(self.n, self.score_error(w))
-
-    @cached_property
-    def shares(self) -> Floats:
-        """At least ‖a_i‖/R, row by row, with R = `radius`: sums over rows err by such parts."""
-        return np.ones(self.n)
-
-    # exact
-
-    @abstractmethod
-    def exact_scores(self, w: Floats, rows: NDArray[np.int64]) -> list[Number]:
-        """⟨a_i, w⟩ for some rows."""
-
-    @abstractmethod
-    def exact_inner(self, u: Floats, v: Floats) -> Number:
-        """⟨u, v⟩."""
-
-    @abstractmethod
-    def exact_combination(self, q: list[Number]) -> Any:
-        """Aᵀq for balls q: a column of balls (an arb_mat) in the representation of w."""
-
-    def exact_norm(self, v: Floats) -> Number:
-        """‖v‖."""
-        return sqrt(self.exact_inner(v, v))
-
-    def gram(self) -> Any:
-        """All ⟨a_i, a_j⟩ as an arb_mat: for small problems."""
-        return self._at_precision("gram", self._gram)
-
-    @abstractmethod
-    def _gram(self) -> Any: ...
 
     @property
     def unit_factor(self) -> Number:
@@ -161,7 +103,7 @@ class Space(ABC):
         return self._cache[key]
 
 
-class LinearSpace(Space):
+class LinearSpace(_Space):
     """Dense, sparse and multiclass problems: w has coordinates."""
 
     def __init__(self, problem: Problem) -> None:
@@ -184,9 +126,14 @@ class LinearSpace(Space):
         self._most = _HUGE / max(1.0, inner, self.radius / outer, self.radius)
 
     def size(self, v: Floats, square: float | None = None) -> float:
+        """A bound on ‖v‖ that is monotone in the |v_j|: rounding v moves it by at most u·size.
+
+        `square` is the sum of the squares of v in doubles, if that is known already.
+        """
         return self._length(v, square) * (1 + self._dot) + TINY
 
     def norm(self, v: Floats, error: float = 0.0, square: float | None = None) -> Number:
+        """‖v‖ as a ball, from one evaluation in doubles; for v known up to an error, if given."""
         if square is not None and 1e-200 < square < 1e200:
             length = math.sqrt(square)
         else:
@@ -202,17 +149,20 @@ class LinearSpace(Space):
         return self.problem.norm(v) if v.any() else 0.0
 
     def inner(self, u: Floats, v: Floats) -> Number:
+        """⟨u, v⟩ as a ball, from one evaluation in doubles."""
         # Both sizes are at least TINY, so the product with _dot is a number before the other joins.
         error = self._dot * self.size(u) * self.size(v) + TINY
         return ball(float(np.dot(u, v)), error * SAFETY)
 
     def score_error(self, w: Floats, square: float | None = None) -> float:
+        """How far the doubles of ``problem.scores(w)`` are from the truth, at most."""
         size = self.size(w, square)
         if not size < self._most:
             return math.inf
         return self._relative * size + self._under
 
     def score_errors(self, w: Floats) -> Floats:
+        """The same row by row: where rows differ in length, so do these."""
         # Higham's bound for a sum of products is that of the row which they are made of.
         size = self.size(w)
         if not size < self._most:
@@ -221,13 +171,15 @@ class LinearSpace(Space):
 
     @cached_property
     def shares(self) -> Floats:
+        """At least ‖a_i‖/R, row by row, with R = `radius`: sums over rows err by such parts."""
         problem = self.problem
         squares, power, error = squared_norms(problem.X)
         largest = max(float(squares.max()), TINY)
         shares = np.sqrt(squares / largest)
         # Squares of far shorter rows may have underflowed: those rows are measured one by one.
         for i in np.flatnonzero(squares < 2.0**-600 * largest).tolist():
-            row = _doubles_of(problem.X, i)
+            row = problem.X[i].toarray() if hasattr(problem.X, "toarray") else problem.X[i]
+            row = np.asarray(row, dtype=np.float64).ravel()
             if row.any():
                 short = math.ldexp(length(row), -power) / math.sqrt(largest)
                 shares[i] = max(short, 2.0**-1000)
@@ -238,6 +190,7 @@ class LinearSpace(Space):
         return np.minimum(shares * (1 + 4 * error), 1.0)
 
     def exact_scores(self, w: Floats, rows: NDArray[np.int64]) -> list[Number]:
+        """⟨a_i, w⟩ for some rows."""
         factor = self.unit_factor
         values = [arb(v) for v in w.tolist()]
         if len(rows) == self.n and self.n * self.dimension <= _MATRIX:
@@ -247,10 +200,12 @@ class LinearSpace(Space):
         return [total(x * values[j] for j, x in self._row(int(i))) * factor for i in rows]
 
     def exact_inner(self, u: Floats, v: Floats) -> Number:
+        """⟨u, v⟩."""
         pairs = zip(u.tolist(), v.tolist(), strict=True)
         return total(arb(a) * arb(b) for a, b in pairs if a and b)
 
     def exact_combination(self, q: list[Number]) -> Any:
+        """Aᵀq for balls q: a column of balls (an arb_mat) in the representation of w."""
         out = [arb(0)] * self.dimension
         for i, weight in enumerate(q):
             for j, x in self._row(i):
@@ -264,6 +219,10 @@ class LinearSpace(Space):
             for j, x in self._row(i):
                 matrix[i, j] = x
         return matrix
+
+    def gram(self) -> Any:
+        """All ⟨a_i, a_j⟩ as an arb_mat: for small problems."""
+        return self._at_precision("gram", self._gram)
 
     def _gram(self) -> Any:
         matrix = self._at_precision("matrix", self._matrix)
@@ -281,12 +240,6 @@ class LinearSpace(Space):
         if len(self._cache) < 50_000:
             self._cache[i, precision()] = entries
         return entries
-
-
-def _doubles_of(X: Any, i: int) -> Floats:
-    """A row of the data in doubles."""
-    row = X[i].toarray() if hasattr(X, "toarray") else X[i]
-    return np.asarray(row, dtype=np.float64).ravel()
 
 
 def _entries(X: Any, i: int, sign: int) -> list[tuple[int, Number]]:
@@ -307,8 +260,8 @@ def _multiclass_row(problem: MulticlassProblem, i: int) -> list[tuple[int, Numbe
     return entries
 
 
-class _KernelSpace(Space):
-    """Kernel problems: w is a vector of coefficients of the rows."""
+class _KernelSpace(_Space):
+    """The same for kernel problems: w is a vector of coefficients of the rows."""
 
     def __init__(self, problem: KernelProblem) -> None:
         super().__init__(problem)
@@ -332,6 +285,13 @@ class _KernelSpace(Space):
     def score_error(self, w: Floats, square: float | None = None) -> float:
         return float(self._bounds.scores(taxicab(w))) * SAFETY
 
+    def score_errors(self, w: Floats) -> Floats:
+        return np.full(self.n, self.score_error(w))
+
+    @cached_property
+    def shares(self) -> Floats:
+        return np.ones(self.n)
+
     def exact_scores(self, w: Floats, rows: NDArray[np.int64]) -> list[Number]:
         gram, support = self.gram(), np.flatnonzero(w).tolist()
         values = {j: arb(float(w[j])) for j in support}
@@ -344,6 +304,9 @@ class _KernelSpace(Space):
 
     def exact_combination(self, q: list[Number]) -> Any:
         return arb_mat(self.n, 1, list(q))
+
+    def gram(self) -> Any:
+        return self._at_precision("gram", self._gram)
 
     def _gram(self) -> Any:
         problem = self.problem
@@ -366,6 +329,9 @@ class _KernelSpace(Space):
         if not has_exact_kernel(problem):
             return 1  # RBF and normalised kernels have K(x, x) = 1
         return exact_rows(problem.raw()).radius_squared()
+
+
+Space: TypeAlias = LinearSpace | _KernelSpace
 
 
 def space_of(problem: Problem) -> Space:
@@ -442,7 +408,7 @@ class Vec:
             if self._norm is None:
                 self._norm = self.space.norm(self.mid, self.err, self.square)
             return self._norm
-        length = self.space.exact_norm(self.mid)
+        length = sqrt(self.space.exact_inner(self.mid, self.mid))
         return length if not self.err else length + ball(0.0, self.err)
 
     def inner(self, other: Vec) -> Number:

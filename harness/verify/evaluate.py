@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
-from gammabar.harness.verify.certified import Floats, LinearSpace, TooLarge
+from gammabar.harness.verify.certified import LinearSpace, TooLarge
 from gammabar.harness.verify.context import Case, positive
 from gammabar.harness.verify.iterate import Unclaimed, View, claimed_numbers
 from gammabar.harness.verify.numbers import (
@@ -29,7 +29,6 @@ from gammabar.harness.verify.numbers import (
     ROUNDING,
     VIOLATED,
     Decision,
-    Number,
     Relation,
     Trit,
     at_most,
@@ -225,7 +224,11 @@ def _point(t: int, relation: Relation) -> Point:
 
 
 class Check(ABC):
-    """Sees the iterates of one run for one statement."""
+    """Sees the iterates of one run for one statement.
+
+    `start`, `see` and `end` call the statement's code, and may raise `Unclaimed`. `worth` says how
+    many iterates of a pass were informative, and to which t the claim was vacuous.
+    """
 
     #: Why a run that did not refute the statement does not settle it either.
     unfinished = ""
@@ -244,20 +247,16 @@ class Check(ABC):
         self._last: View | None = None
 
     @abstractmethod
-    def start(self) -> None:
-        """Make ready for a run, with the statement's own code; this and `see` raise `Unclaimed`."""
+    def start(self) -> None: ...
 
     @abstractmethod
-    def see(self, it: View) -> None:
-        """Check the next iterate."""
+    def see(self, it: View) -> None: ...
 
     @abstractmethod
-    def end(self, halted: bool) -> None:
-        """The run is over; `halted` if the solver ended it."""
+    def end(self, halted: bool) -> None: ...
 
     @abstractmethod
-    def worth(self) -> dict[str, Any]:
-        """How many iterates of a pass were informative, and to which t the claim was vacuous."""
+    def worth(self) -> dict[str, Any]: ...
 
     def drop(self, reason: str) -> None:
         """The statement is inapplicable to this run."""
@@ -524,17 +523,13 @@ def _no_certificate(last: View) -> str:
         if not ((p >= 0).all() and abs(mass - 1) <= rounding):
             return "and its certificate is not in the simplex"
         try:
-            length = _length(last.space, p)
+            if isinstance(last.space, LinearSpace):
+                column = last.space.exact_combination([arb(v) for v in p.tolist()]).entries()
+                length = sqrt(total(v * v for v in column))
+            else:
+                length = sqrt(last.space.exact_inner(p, p))
         except TooLarge:
             return "and its certificate is too large to be checked"
         if not length <= number(epsilon) + rounding * last.space.radius:
             return f"and its certificate has norm {float(length):.3g}, above {epsilon}"
     return ""
-
-
-def _length(space: Any, p: Floats) -> Number:
-    """‖Aᵀp‖."""
-    if not isinstance(space, LinearSpace):
-        return space.exact_norm(p)
-    column = space.exact_combination([arb(v) for v in p.tolist()]).entries()
-    return sqrt(total(v * v for v in column))

@@ -82,13 +82,7 @@ class NotFinite(Fault):
     failure = "not finite"
 
 
-class _Noticed(local):
-    """What was noticed of the run in this thread."""
-
-    narrow = ""
-
-
-_NOTICED = _Noticed()
+_NOTICED = local()
 
 
 def begin_run() -> None:
@@ -102,7 +96,7 @@ def narrow() -> str:
     What holds of them holds of the numbers that they are. But bounds on the rounding of a right
     run are those of doubles, so nothing refutes such a run.
     """
-    return _NOTICED.narrow
+    return str(getattr(_NOTICED, "narrow", ""))
 
 
 def taken_vector(value: Any, name: str) -> Floats:
@@ -137,15 +131,11 @@ def _taken_over(value: Any, name: str) -> Any:
     if isinstance(value, np.integer | np.bool_ | AnyNumber | str | bytes):
         return value
     if hasattr(value, "__array__") or isinstance(value, buffer | memoryview | bytearray):
-        return _taken_over(
-            np.asarray(value), name
-        )  # a tensor, or a buffer: the solver's own memory
+        return _taken_over(np.asarray(value), name)  # the solver's own memory
     try:
         return deepcopy(value)
     except Exception as error:
-        raise Fault(
-            f"{name} is {type(value).__name__}, which cannot be taken over: {error}"
-        ) from None
+        raise Fault(f"{name} is {type(value).__name__}, and cannot be copied: {error}") from None
 
 
 def _finite_square(array: Floats) -> float | None:
@@ -342,13 +332,9 @@ class ObservedProblem:
 
     A pass over the data is most of what an iteration costs, and the checks of w_t need the same
     pass. So what `softmin` and `scores` answered is used again if exactly that w is yielded.
-
-    Attributes
-    ----------
-    meanwhile : callable or None
-        Done during each pass of `softmin` over large data, see `gammabar.problems.Problem`.
     """
 
+    #: Done during each pass of `softmin` over large data, see `gammabar.problems.Problem`.
     meanwhile: Callable[[], None] | None = None
 
     def __init__(self, problem: Problem, keep: int = 4) -> None:
@@ -488,26 +474,20 @@ class View:
         case.precision.views.append(self)
         self.here = Vec(self.space, self.w, square=square)
         self.carried = self.here.reach() + (0.0 if last is None else last.carried)
-        given = claimed.dual, claimed.momentum
-        self.dual = None if given[0] is None else _taken_over(given[0], f"dual of t = {t}")
-        self.momentum = None if given[1] is None else _taken_over(given[1], f"momentum of t = {t}")
-        self.extra = {}
-        extra = claimed.extra
+        dual, momentum, extra = claimed.dual, claimed.momentum, claimed.extra
+        self.dual = None if dual is None else _taken_over(dual, f"dual of t = {t}")
+        self.momentum = None if momentum is None else _taken_over(momentum, f"momentum of t = {t}")
         if extra is not None and not isinstance(extra, dict):
             raise Fault(f"extra of t = {t} is no dictionary")
-        if extra:
-            self.extra = _taken_over(extra, f"extra of t = {t}")
-            halt = self.extra.get("halt")
-            if not (halt is None or isinstance(halt, str | int)):
-                raise Fault(f'extra["halt"] of t = {t} is {type(halt).__name__}, and not a text')
+        self.extra = _taken_over(extra, f"extra of t = {t}") if extra else {}
+        halt = self.extra.get("halt")
+        if not (halt is None or isinstance(halt, str | int)):
+            raise Fault(f'extra["halt"] of t = {t} is {type(halt).__name__}, and not a text')
 
     def claim(self, name: str) -> Any:
         """What the solver says of itself, where a statement needs it.
 
-        Raises
-        ------
-        Unclaimed
-            If it does not: then the statement is inapplicable to this run.
+        If it says nothing, the statement is inapplicable to this run: `Unclaimed`.
         """
         value = getattr(self, name) if name in ("dual", "momentum") else self.extra.get(name)
         if value is None:
