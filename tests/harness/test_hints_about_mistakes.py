@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import count
 
 import numpy as np
-import pytest
 
 import gammabar as gb
 from gammabar.harness.registry import everything
@@ -20,35 +19,21 @@ PROBLEM = "iris:0,1"
 class Mine:
     """Algorithm 1, written anew."""
 
-    sign, shift, keeps, raw = 1, 0, True, False
+    sign, shift = 1, 0
 
     def iterates(self, problem, rng):
-        if self.raw:
-            problem = problem.raw()
         w = g = problem.origin()
         for t in count():
             yield Iterate(t=t, w=w)
             scores = problem.scores(w)
             q = np.exp(scores.min() - scores)
             pull = problem.combine(q / q.sum())
-            g = (t + self.shift) / (t + 1 + self.shift) * (g + pull) if self.keeps else 0 * pull
+            g = (t + self.shift) / (t + 1 + self.shift) * (g + pull)
             w = w + self.sign * (g + pull)
-
-
-class LostSign(Mine):
-    sign = -1
 
 
 class ShiftedIndex(Mine):
     shift = 1
-
-
-class ForgottenMomentum(Mine):
-    keeps = False
-
-
-class Unscaled(Mine):
-    raw = True
 
 
 def refuted(solver) -> Verdict:
@@ -57,20 +42,11 @@ def refuted(solver) -> Verdict:
     return verdict
 
 
-@pytest.mark.parametrize(
-    ("solver", "t", "mistake"),
-    [
-        (LostSign, 1, "the sign of the step to w_1 is wrong"),
-        (ShiftedIndex, 1, "1/2 at t = 0, 0 is due: β_t = (t+1)/(t+2)?"),
-        (ForgottenMomentum, 2, "there is no momentum"),
-        (Unscaled, 1, "use problem.unit()"),
-    ],
-)
-def test_common_mistakes_are_recognised(solver, t, mistake):
-    hint = refuted(solver()).hint
-    assert f"the step to w_{t} is not that of dual-acceleration" in hint
+def test_a_formula_that_is_taken_for_another_is_named():
+    hint = refuted(ShiftedIndex()).hint
+    assert "the step to w_1 is not that of dual-acceleration" in hint
     assert "Algorithm 1" in hint
-    assert mistake in hint
+    assert "1/2 at t = 0, 0 is due: β_t = (t+1)/(t+2)?" in hint
 
 
 def test_an_unknown_mistake_is_placed_and_not_guessed():
@@ -81,11 +57,6 @@ def test_an_unknown_mistake_is_placed_and_not_guessed():
     assert "the step to w_1 is not that of dual-acceleration" in hint
     assert "in coordinate" in hint
     assert "looks like" not in hint
-
-
-def test_a_right_solver_is_told_nothing():
-    [verdict] = gb.verify(Mine(), PROBLEM, "jst.lem3.4.primal", iterations=20)
-    assert (verdict.verdict, verdict.hint) == ("holds", "")
 
 
 def test_a_method_that_draws_is_not_compared_with_another_draw():

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import gammabar as gb
-from gammabar.harness import pytest_plugin
 from gammabar.harness.cli import main
 from gammabar.harness.cli.options import open_papers
 from gammabar.harness.falsify.parameters import solvers_of
 from gammabar.harness.registry import close_paper, find_statement
 from gammabar.harness.run.plan import Request, make_plan
 from gammabar.harness.run.tasks import InFile, Registered
-from gammabar.solvers import Iterate
 
 KERNEL = "iris:0,1 --kernel rbf:gamma=1"
 
@@ -195,35 +191,6 @@ def test_points_of_averages_are_recovered(data):
     assert wrong.verdict == "refuted"
 
 
-class VonNeumann:
-    """NVN, whose step is written as w + θ (a_j − w)."""
-
-    epsilon = 1e-13
-
-    def iterates(self, problem, rng):
-        A = np.array([problem.row(i) for i in range(problem.n)])
-        p = np.full(len(A), 1 / len(A))
-        w, t = A.T @ p, 0
-        while True:
-            yield Iterate(t, w, dual=p)
-            j = np.argmin(A @ w)
-            away = A[j] - w
-            theta = min(max(-(w @ away) / (away @ away), 0), 1)
-            w, t = w + theta * away, t + 1
-            p = (1 - theta) * p + theta * np.eye(len(A))[j]
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("length", [1e-6, 1e6])
-def test_one_long_row_does_not_refute_von_neumann(seed, length):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(8, 3))
-    X[seed] *= length
-    problem = gb.from_arrays(X, np.where(np.arange(8) % 2, 1, -1))
-    found = gb.verify(VonNeumann(), problem, ["gb.rp.simplex", "gb.rp.nvn.step"], iterations=20)
-    assert "refuted" not in {verdict.verdict for verdict in found}
-
-
 ELSEWHERE = """
 import os
 os.chdir("/")
@@ -264,12 +231,3 @@ def test_without_a_method_the_similar_ones_are_named(tmp_path: Path, monkeypatch
     assert "its first iterates resemble those of dual-acceleration" in said
     with pytest.raises(gb.ProblemError, match="resemble those of dual-acceleration"):
         gb.verify(with_matrix, "iris:0,1")
-
-
-def test_workers_of_xdist_use_one_thread(monkeypatch):
-    for name in pytest_plugin.THREADS:
-        monkeypatch.delenv(name, raising=False)
-    pytest_plugin.pytest_configure(SimpleNamespace())
-    assert not set(pytest_plugin.THREADS) & set(os.environ)
-    pytest_plugin.pytest_configure(SimpleNamespace(workerinput={}))
-    assert {os.environ.pop(name) for name in pytest_plugin.THREADS} == {"1"}
