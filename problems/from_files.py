@@ -15,9 +15,15 @@ import numpy as np
 
 from gammabar.problems import text_readers
 from gammabar.problems.chunked import CHUNK_BYTES, Chunks, NpyChunks, TableChunks, spread
-from gammabar.problems.files import COMPRESSED, encode_labels, label_text, memory_budget, read_bytes
+from gammabar.problems.files import (
+    COMPRESSED,
+    check_classes,
+    encode_labels,
+    label_text,
+    memory_budget,
+    read_bytes,
+)
 from gammabar.problems.problem import Array, Problem, ProblemError, Source
-from gammabar.problems.suggest import did_you_mean
 from gammabar.problems.text_readers import Points
 
 _FORMATS = {
@@ -139,8 +145,11 @@ def load_file(
     points = _read(file.path, form, reading)
     codes, classes = encode_labels(points.labels, points.X.shape[0])
     if file.classes:
-        taken, codes = choose_classes(text, codes, classes, file.classes, multiclass)
-        classes = file.classes
+        check_classes(text, classes, file.classes, multiclass)
+        place = np.full(len(classes), -1)
+        place[[classes.index(name) for name in file.classes]] = np.arange(len(file.classes))
+        taken = np.flatnonzero(place[codes] >= 0)
+        codes, classes = place[codes[taken]], file.classes
         X = points.X.select(taken) if isinstance(points.X, Chunks) else points.X[taken]
         lines = None if points.lines is None else points.lines[taken]
         points = replace(points, X=X, lines=lines)
@@ -222,28 +231,6 @@ def _source(
         paths=tuple(str(file) for file in files),
         lines=points.lines,
     )
-
-
-def choose_classes(
-    text: str, codes: Array, there: tuple[str, ...], asked: tuple[str, ...], multiclass: bool
-) -> tuple[Array, Array]:
-    """The rows of some of the classes, and their numbers in the order asked."""
-    for name in asked:
-        if name not in there:
-            hint = did_you_mean(name, there, always=True)
-            raise ProblemError(f"{text}: there is no class {name!r}; {hint}")
-    if len(set(asked)) < len(asked):
-        raise ProblemError(f"{text}: the classes {','.join(asked)} are not different")
-    if len(asked) < 2 or (len(asked) > 2 and not multiclass):
-        listing = ", ".join(there[:10]) + (", ..." if len(there) > 10 else "")
-        raise ProblemError(
-            f"{text}: {len(asked)} classes are given, but two are needed (or use --multiclass); "
-            f"there are {listing}"
-        )
-    place = np.full(len(there), -1)
-    place[[there.index(name) for name in asked]] = np.arange(len(asked))
-    taken = np.flatnonzero(place[codes] >= 0)
-    return taken, place[codes[taken]]
 
 
 # --- standard input --------------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""Generated problems whose margin is known by construction, and the table of their names.
+"""Generated problems whose margin is known by construction.
 
 All data are integers or dyadic fractions, so they are exact in any format, and all draws are
 integer arithmetic on the raw output of PCG64 (`portable_rng`): the same seed gives the same data
-on every machine.
+on every machine. A generator is a function below a declaration of its name and options.
 
 Where the truth is known (`Known`) it is a pair (gamma^2, q) of rationals with
 
@@ -32,7 +32,10 @@ from gammabar.problems.options import (
     switch,
 )
 from gammabar.problems.portable_rng import Draws, Integers
-from gammabar.problems.problem import Array, Problem, ProblemError
+from gammabar.problems.problem import Array, ProblemError
+
+#: Dual weights that are positive, as (row, weight).
+Dual = tuple[tuple[int, Fraction], ...]
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Known:
 
     gamma_squared: Fraction
     radius_squared: Fraction
-    q: tuple[tuple[int, Fraction], ...]
+    q: Dual
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,53 @@ class Generated:
     known: Known | None = None
 
 
+@dataclass(frozen=True)
+class Family:
+    """A generator: its name, what it makes, its options, and the function that makes it."""
+
+    name: str
+    what: str
+    options: tuple[Option, ...]
+    build: Callable[..., Generated]
+
+
+FAMILIES: dict[str, Family] = {}
+Build = Callable[..., Generated]
+Declare = Callable[[Build], Build]
+
+
+#: Numbers that are options of several generators.
+_WORDS = {
+    "n": "number of points",
+    "d": "dimension",
+    "copies": "how many times the first point occurs",
+}
+_GAMMA = Option(
+    "gamma", "0.1", "maximum margin divided by the radius, exactly as written", rational(0, 1)
+)
+
+
+def _family(name: str, sizes: str, *own: Option, **least: int) -> Declare:
+    """Declare a generator: its sizes with their defaults and least values, and its own options."""
+    options = [
+        Option(option, default, _WORDS[option], integer(least.get(option, 1)))
+        for option, default in (one.split("=") for one in sizes.split())
+    ]
+
+    def declare(build: Build) -> Build:
+        what = (build.__doc__ or "").partition("\n")[0].rstrip(".")
+        FAMILIES[name] = Family(name, what[:1].lower() + what[1:], (*options, *own), build)
+        return build
+
+    return declare
+
+
+def generate(name: str, options: str = "") -> Generated:
+    """Make a problem of a family, e.g. ``generate("planted", "n=200,d=10,gamma=0.1,seed=0")``."""
+    family = FAMILIES[name]
+    return family.build(**parse_options(name, options, family.options))
+
+
 def _mixed_labels(draws: Draws, n: int) -> Integers:
     """Random labels, both of which occur if n >= 2."""
     y = draws.signs(n)
@@ -71,9 +121,16 @@ def _mixed_labels(draws: Draws, n: int) -> Integers:
     return y
 
 
-def uniform(rows: list[int]) -> tuple[tuple[int, Fraction], ...]:
+def _uniform(rows: list[int]) -> Dual:
     """The same dual weight on each of some rows."""
     return tuple((i, Fraction(1, len(rows))) for i in sorted(rows))
+
+
+def _alternating(A: Integers, gamma_squared: Fraction | int, q: Dual) -> Generated:
+    """Rows with labels 1, -1, 1, ... and what is known of them."""
+    y = np.where(np.arange(len(A)) % 2, -1, 1)
+    known = Known(Fraction(gamma_squared), _largest_square(A), q)
+    return Generated(A * y[:, None], y, known)
 
 
 def _largest_square(A: Integers) -> Fraction:
@@ -191,10 +248,18 @@ def _finish(
     return Generated(A[original] * y[:, None], y, truth)
 
 
-def planted(
+@_family(
+    "planted",
+    "n=200 d=10",
+    _GAMMA,
+    SEED,
+    Option("support", None, "points on the margin (as many as fit)", integer(1)),
+    Option("rotate", "1", "hide the best direction by a reflection", switch),
+)
+def _planted(
     n: int, d: int, gamma: Fraction, seed: int, support: int | None, rotate: bool
 ) -> Generated:
-    """A problem whose margin, divided by its radius, is gamma exactly as written."""
+    """Integer data whose maximum margin is gamma exactly."""
     check_size("planted", n, d)
     draws = Draws(seed)
     most = max(1, min(d, n - 1))
@@ -204,8 +269,9 @@ def planted(
     return _finish("planted", draws, rows, _mixed_labels(draws, n), rotate)
 
 
-def duplicated(n: int, d: int, copies: int, gamma: Fraction, seed: int) -> Generated:
-    """A planted problem in which every row occurs several times."""
+@_family("duplicated", "n=50 d=10 copies=4", _GAMMA, SEED, n=2)
+def _duplicated(n: int, d: int, copies: int, gamma: Fraction, seed: int) -> Generated:
+    """A planted margin, every point several times."""
     check_size("duplicated", n * copies, d)
     draws = Draws(seed)
     rows = _planted_rows("duplicated", draws, n, d, gamma, max(1, min(d, n - 1)))
@@ -213,9 +279,18 @@ def duplicated(n: int, d: int, copies: int, gamma: Fraction, seed: int) -> Gener
     return _finish("duplicated", draws, rows, y, True, np.repeat(np.arange(n), copies))
 
 
-def imbalanced(n: int, d: int, ratio: int, gamma: Fraction, seed: int) -> Generated:
-    """A few rows of class 1 against `ratio` times as many of class -1 that pull another way.
+@_family(
+    "imbalanced",
+    "n=200 d=10",
+    _GAMMA,
+    SEED,
+    Option("ratio", "10", "points of class -1 for each of class 1", integer(1)),
+    d=2,
+)
+def _imbalanced(n: int, d: int, ratio: int, gamma: Fraction, seed: int) -> Generated:
+    """A planted margin, one class ratio times as large by repetition (Tyurin 2024, App. E).
 
+    A few rows of class 1 against `ratio` times as many of class -1 that pull another way.
     Rows of class -1 have a positive second coordinate (before the reflection) and are repeated
     `ratio` times, as in the construction of Tyurin (2024), Appendix E; those of class 1 have a
     negative one.
@@ -241,23 +316,26 @@ def imbalanced(n: int, d: int, ratio: int, gamma: Fraction, seed: int) -> Genera
 _GRID = 10  # gaussian data are multiples of 2**-10
 
 
+@_family("worst-case", "n=1000", n=2)
 def _worst_case(n: int) -> Generated:
-    """One sample (0.5, -1) of class 1 and n - 1 samples (-0.5, -1) of class -1.
+    """One point against n - 1 copies of another (Tyurin 2024, Theorem 5.1).
 
+    One sample (0.5, -1) of class 1 and n - 1 samples (-0.5, -1) of class -1.
     Tyurin (2024), proof of Theorem 5.1: the batch perceptron needs a number of iterations
     proportional to n, although margin and radius do not depend on n.
     """
     check_size("worst-case", n, 2)
     X = np.full((n, 2), (-0.5, -1.0))
     X[0, 0] = 0.5
-    y = np.full(n, -1)
-    y[0] = 1
-    return Generated(X, y, Known(Fraction(1, 4), Fraction(5, 4), uniform([0, 1])))
+    y = np.where(np.arange(n), -1, 1)
+    return Generated(X, y, Known(Fraction(1, 4), Fraction(5, 4), _uniform([0, 1])))
 
 
+@_family("loss-spike", "")
 def _loss_spike() -> Generated:
-    """One sample (1, -1) of class 1 and one sample (-1, -4) of class -1.
+    """Two points on which the loss explodes before it vanishes (Tyurin 2024, Theorem 4.1).
 
+    One sample (1, -1) of class 1 and one sample (-1, -4) of class -1.
     Tyurin (2024), proof of Theorem 4.1: with a large step, gradient descent on the logistic loss
     has a huge loss after one step and separates the data after two.
     """
@@ -266,9 +344,11 @@ def _loss_spike() -> Generated:
     return Generated(X, np.array([1, -1]), Known(Fraction(1), Fraction(17), q))
 
 
+@_family("two-lines", "n=100", Option("r", "3", "largest norm", rational(1, 10_000)), n=4)
 def _two_lines(r: Fraction, n: int) -> Generated:
-    """Points of class 1 on the line 6 x_2 = 8 x_1 and of class -1 on 8 x_2 = 6 x_1.
+    """Points on two lines, norms from 1/r to r (Ramdas and Pena 2015, Section 2.2).
 
+    Points of class 1 on the line 6 x_2 = 8 x_1 and of class -1 on 8 x_2 = 6 x_1.
     Ramdas and Pena (2015), Section 2.2: norms lie between 1/r and r, so the margin divided by the
     radius is 1 / (sqrt(50) r^2), but 1 / sqrt(50) once the points have been normalised. Points are
     integer multiples of (3, 4) and (4, 3); the unit of length is chosen such that they are.
@@ -285,12 +365,13 @@ def _two_lines(r: Fraction, n: int) -> Generated:
         multiples = b * g + (a - b) * g * np.arange(size) // (size - 1)
         X[start::2] = multiples[:, None] * np.array(line)
         y[start::2] = label
-    truth = Known(Fraction((b * g) ** 2, 2), Fraction(25 * (a * g) ** 2), uniform([0, 1]))
+    truth = Known(Fraction((b * g) ** 2, 2), Fraction(25 * (a * g) ** 2), _uniform([0, 1]))
     return Generated(X, y, truth)
 
 
-def inseparable(n: int, d: int, seed: int) -> Generated:
-    """Integer rows, some of which balance each other with known positive weights."""
+@_family("inseparable", "n=200 d=10", SEED, n=2)
+def _inseparable(n: int, d: int, seed: int) -> Generated:
+    """Integer data that no hyperplane through the origin separates."""
     check_size("inseparable", n, d)
     draws = Draws(seed)
     A = draws.integers(-100, 100, (n, d))
@@ -310,9 +391,13 @@ def inseparable(n: int, d: int, seed: int) -> Generated:
     return Generated(A[order] * y[:, None], y, truth)
 
 
+@_family(
+    "gaussian", "n=200 d=10", SEED, Option("separable", "0", "label by a random hyperplane", switch)
+)
 def _gaussian(n: int, d: int, seed: int, separable: bool) -> Generated:
-    """Points with nearly standard normal coordinates, on a grid of 2**-10.
+    """Nearly normal coordinates on a grid of 2^-10, labels random or by a hyperplane.
 
+    Points with nearly standard normal coordinates, on a grid of 2**-10.
     Labels are random, or (separable) the side of a random hyperplane through the origin.
     """
     check_size("gaussian", n, d)
@@ -332,8 +417,7 @@ def _gaussian(n: int, d: int, seed: int, separable: bool) -> Generated:
 
 # --- special positions, where careless code goes wrong --------------------------------------------
 
-_Dual = tuple[tuple[int, Fraction], ...]
-_Made = tuple[Integers, Fraction, _Dual]  # rows, gamma^2 and the dual weights
+_Made = tuple[Integers, Fraction, Dual]  # rows, gamma^2 and the dual weights
 
 
 def _ties(draws: Draws, n: int, d: int) -> _Made:
@@ -341,19 +425,17 @@ def _ties(draws: Draws, n: int, d: int) -> _Made:
     A = draws.integers(-4, 4, (n, d))
     A[:, 0] = 3
     A[1, 1:] = -A[0, 1:]
-    return A, Fraction(9), uniform([0, 1])
+    return A, Fraction(9), _uniform([0, 1])
 
 
 def _dependent(draws: Draws, n: int, d: int) -> _Made:
     """Rows on the margin that all lie in one plane, so their Gram matrix has rank two."""
-    if d < 2:
-        raise ProblemError("degenerate: d=1 must be at least 2 for kind=dependent")
     along = draws.integers(-4, 4, d - 1)
     along[0] = 1
     steps = np.arange(n) - (n - 1) // 2
     A = np.hstack([np.full((n, 1), 5), steps[:, None] * along])
     balanced = n if n % 2 else n - 1
-    return A, Fraction(25), uniform(list(range(balanced)))
+    return A, Fraction(25), _uniform(list(range(balanced)))
 
 
 def _collinear(draws: Draws, n: int, d: int) -> _Made:
@@ -361,34 +443,28 @@ def _collinear(draws: Draws, n: int, d: int) -> _Made:
     line = draws.integers(-4, 4, d)
     line[0] = 3
     A = np.arange(1, n + 1)[:, None] * line
-    return A, Fraction(int(line @ line)), uniform([0])
+    return A, Fraction(int(line @ line)), _uniform([0])
 
 
 def _square(draws: Draws, n: int, d: int) -> _Made:
     """The corners (1, +-1, +-1, 0, ...) of a square face, over and over: many dual optima."""
-    if d < 3 or n < 4:
-        raise ProblemError(f"degenerate: n={n}, d={d} must be at least 4 and 3 for kind=square")
     corners = np.array([[1, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, -1]])
     A = np.zeros((n, d), dtype=np.int64)
     A[:, :3] = np.resize(corners, (n, 3))
-    return A, Fraction(1), uniform([0, 1, 2, 3])
+    return A, Fraction(1), _uniform([0, 1, 2, 3])
 
 
 def _simplex(draws: Draws, n: int, d: int) -> _Made:
     """The unit vectors e_1, ..., e_n: every row is needed, and gamma^2 = 1 / n."""
-    if d < n:
-        raise ProblemError(f"degenerate: d={d} must be at least n={n} for kind=simplex")
-    return np.eye(n, d, dtype=np.int64), Fraction(1, n), uniform(list(range(n)))
+    return np.eye(n, d, dtype=np.int64), Fraction(1, n), _uniform(list(range(n)))
 
 
 def _opposite(draws: Draws, n: int, d: int) -> _Made:
     """The same point with both labels, among points that could be separated."""
-    if n < 2:
-        raise ProblemError(f"degenerate: n={n} must be at least 2 for kind=opposite")
     A = draws.integers(-4, 4, (n, d))
     A[:, 0] = 5
     A[-1] = -A[0]
-    return A, Fraction(0), uniform([0, n - 1])
+    return A, Fraction(0), _uniform([0, n - 1])
 
 
 def _zero_row(draws: Draws, n: int, d: int) -> _Made:
@@ -396,7 +472,7 @@ def _zero_row(draws: Draws, n: int, d: int) -> _Made:
     A = draws.integers(-4, 4, (n, d))
     A[:, 0] = 5
     A[-1] = 0
-    return A, Fraction(0), uniform([n - 1])
+    return A, Fraction(0), _uniform([n - 1])
 
 
 KINDS: dict[str, Callable[[Draws, int, int], _Made]] = {
@@ -408,13 +484,24 @@ KINDS: dict[str, Callable[[Draws, int, int], _Made]] = {
     "opposite": _opposite,
     "zero-row": _zero_row,
 }
+#: The least n and d of a kind, where they are not 1.
+_LEAST = {"ties": (2, 1), "dependent": (1, 2), "square": (4, 3), "opposite": (2, 1)}
 
 
-def degenerate(kind: str, n: int, d: int, seed: int) -> Generated:
-    """A problem of one of the `KINDS`; all of them are of small integers."""
+@_family(
+    "degenerate",
+    "n=8 d=8",
+    SEED,
+    Option("kind", "ties", f"one of {', '.join(KINDS)}", choice(*KINDS)),
+)
+def _degenerate(kind: str, n: int, d: int, seed: int) -> Generated:
+    """Points in special position."""
     check_size("degenerate", n, d)
-    if kind == "ties" and n < 2:
-        raise ProblemError(f"degenerate: n={n} must be at least 2 for kind=ties")
+    least_n, least_d = {**_LEAST, "simplex": (1, n)}.get(kind, (1, 1))
+    if n < least_n or d < least_d:
+        raise ProblemError(
+            f"degenerate: n={n}, d={d} must be at least {least_n} and {least_d} for kind={kind}"
+        )
     draws = Draws(seed)
     A, gamma_squared, q = KINDS[kind](draws, n, d)
     y = _mixed_labels(draws, n)
@@ -430,9 +517,13 @@ def degenerate(kind: str, n: int, d: int, seed: int) -> Generated:
 _SCALE = 2**20  # the lengths of orthogonal rows are multiples of this part of the unit
 
 
-def orthogonal(n: int, p: Fraction) -> Generated:
-    """Rows r e_1, e_2, ..., e_n: the first has the dual weight p, the others share the rest.
+@_family(
+    "orthogonal", "n=10", Option("p", "0.3", "dual weight of the first row", rational(0, 1)), n=2
+)
+def _orthogonal(n: int, p: Fraction) -> Generated:
+    """Orthogonal rows r e_1, e_2, ..., e_n, the first with the dual weight p.
 
+    Rows r e_1, e_2, ..., e_n: the first has the dual weight p, the others share the rest.
     The optimality of q = (p, c, ..., c) is r^2 p = c, so r^2 = (1 - p) / (p (n - 1)) and
     gamma^2 = r^2 p = (1 - p) / (n - 1). Where r is irrational it is rounded to a multiple of
     2^-20, and the weights are those that follow from it.
@@ -443,12 +534,10 @@ def orthogonal(n: int, p: Fraction) -> Generated:
         raise ProblemError(f"orthogonal: p={p} is too near 1 for n={n} (choose a smaller one)")
     lengths = np.full(n, unit)
     lengths[0] = first
-    y = np.where(np.arange(n) % 2, -1, 1)
     inverse = [Fraction(1, int(length) ** 2) for length in lengths]
     gamma_squared = 1 / sum(inverse, Fraction(0))
     q = tuple((i, gamma_squared * weight) for i, weight in enumerate(inverse))
-    known = Known(gamma_squared, Fraction(max(first, unit)) ** 2, q)
-    return Generated(np.diag(lengths * y), y, known)
+    return _alternating(np.diag(lengths), gamma_squared, q)
 
 
 def _ratio(square: Fraction) -> tuple[int, int]:
@@ -461,8 +550,9 @@ def _ratio(square: Fraction) -> tuple[int, int]:
     return (isqrt(4 * _SCALE**2 * square.numerator // square.denominator) + 1) // 2, _SCALE
 
 
-def opposed(r: int, copies: int) -> Generated:
-    """The row (1, r) several times against a single row (1, -r).
+@_family("opposed", "copies=3", Option("r", "10", "distance from the axis", integer(1, 2**20)))
+def _opposed(r: int, copies: int) -> Generated:
+    """Copies of (1, r) against one (1, -r): perceptrons cross the axis to and fro.
 
     Mean steps from the origin start beside the axis and cross it to and fro: Normalized Batch
     Perceptron needs about half of the R^2 / gamma^2 = 1 + r^2 iterations that it is allowed.
@@ -470,43 +560,42 @@ def opposed(r: int, copies: int) -> Generated:
     check_size("opposed", copies + 1, 2)
     A = np.full((copies + 1, 2), (1, r))
     A[-1, 1] = -r
-    y = np.where(np.arange(copies + 1) % 2, -1, 1)
-    known = Known(Fraction(1), Fraction(1 + r * r), uniform([0, copies]))
-    return Generated(A * y[:, None], y, known)
+    return _alternating(A, 1, _uniform([0, copies]))
 
 
+@_family("crossed", "copies=98")
 def _crossed(copies: int) -> Generated:
-    """Copies of e_1, and the two rows e_2 and -e_2, which alone prove that nothing separates them.
+    """Copies of e_1, and e_2 and -e_2, which alone prove that nothing separates them.
 
-    The dual weights of SNKP start with nearly all of their mass on e_1, as far as can be from those
-    of the proof.
+    The dual weights of SNKP start with nearly all of their mass on e_1, far from those of q.
     """
     check_size("crossed", copies + 2, 2)
     A = np.zeros((copies + 2, 2), dtype=np.int64)
     A[:copies, 0] = 1
     A[copies:, 1] = 1, -1
-    y = np.where(np.arange(len(A)) % 2, -1, 1)
-    known = Known(Fraction(0), Fraction(1), uniform([copies, copies + 1]))
-    return Generated(A * y[:, None], y, known)
+    return _alternating(A, 0, _uniform([copies, copies + 1]))
 
 
+@_family("centred", "n=60 copies=60", n=2)
 def _centred(n: int, copies: int) -> Generated:
-    """The corners n e_i - (1, ..., 1) of a regular simplex around the origin, the first repeated.
+    """The corners of a regular simplex around the origin, the first several times.
 
-    Nothing separates them. From any mean of corners the nearest point of the hull is approached
-    as slowly as the bound of the von Neumann algorithm allows, as long as few corners were seen.
+    The corners n e_i - (1, ..., 1).
+
+    From any mean of corners the nearest point of the hull is approached as slowly as the bound of
+    the von Neumann algorithm allows, as long as few corners were seen.
     """
     check_size("centred", n + copies - 1, n)
     corners = n * np.eye(n, dtype=np.int64) - 1
     A = np.vstack([np.repeat(corners[:1], copies, axis=0), corners[1:]])
-    y = np.where(np.arange(len(A)) % 2, -1, 1)
-    known = Known(Fraction(0), Fraction(n * (n - 1)), uniform([0, *range(copies, n + copies - 1)]))
-    return Generated(A * y[:, None], y, known)
+    return _alternating(A, 0, _uniform([0, *range(copies, n + copies - 1)]))
 
 
+@_family("staggered", "d=4 copies=32", Option("r", "16", "their length, nearly", integer(1, 2**20)))
 def _staggered(d: int, r: int, copies: int) -> Generated:
-    """Rows r e_1 (copies), r e_2 - e_1, and r e_j + e_1 - 2 e_(j-1) for j = 3, ..., d.
+    """Nearly orthogonal rows, each misclassified by the sum of those before it.
 
+    Rows r e_1 (copies), r e_2 - e_1, and r e_j + e_1 - 2 e_(j-1) for j = 3, ..., d.
     Nearly orthogonal, and tilted so that each row is misclassified by the sum of those before it,
     and by no shorter sum: a method that takes all misclassified rows at once gets one at a time.
     All rows have the same score at the best w. That is found from the first coordinate on, and the
@@ -529,166 +618,4 @@ def _staggered(d: int, r: int, copies: int) -> Generated:
     total = sum(q, Fraction(0))
     weights = ((0 if j == 0 else copies + j - 1, q[j] / total) for j in range(d) if q[j])
     A = np.vstack([np.repeat(A[:1], copies, axis=0), A[1:]])
-    y = np.where(np.arange(len(A)) % 2, -1, 1)
-    known = Known(1 / total, _largest_square(A), tuple(weights))
-    return Generated(A * y[:, None], y, known)
-
-
-__all__ = ["FAMILIES", "Family", "Generated", "Known", "generate", "known"]
-
-
-@dataclass(frozen=True)
-class Family:
-    """A generator: its name, what it makes, its options, and the function that makes it."""
-
-    name: str
-    what: str
-    options: tuple[Option, ...]
-    build: Callable[..., Generated]
-
-
-def _size(default: int, what: str = "number of points", low: int = 1) -> Option:
-    return Option("n", str(default), what, integer(low))
-
-
-def _dimension(default: int, low: int = 1) -> Option:
-    return Option("d", str(default), "dimension", integer(low))
-
-
-_GAMMA = Option(
-    "gamma", "0.1", "maximum margin divided by the radius, exactly as written", rational(0, 1)
-)
-
-
-def _family(name: str, what: str, build: Callable[..., Generated], *options: Option) -> Family:
-    return Family(name, what, options, build)
-
-
-_COPIES = "how many times the first occurs"
-FAMILIES: dict[str, Family] = {
-    family.name: family
-    for family in (
-        _family(
-            "planted",
-            "integer data whose maximum margin is gamma exactly",
-            planted,
-            _size(200),
-            _dimension(10),
-            _GAMMA,
-            SEED,
-            Option("support", None, "points on the margin (as many as fit)", integer(1)),
-            Option("rotate", "1", "hide the best direction by a reflection", switch),
-        ),
-        _family(
-            "worst-case",
-            "one point against n - 1 copies of another (Tyurin 2024, Theorem 5.1)",
-            _worst_case,
-            _size(1000, low=2),
-        ),
-        _family(
-            "loss-spike",
-            "two points on which the loss explodes before it vanishes (Tyurin 2024, Theorem 4.1)",
-            _loss_spike,
-        ),
-        _family(
-            "two-lines",
-            "points on two lines, norms from 1/r to r (Ramdas and Pena 2015, Section 2.2)",
-            _two_lines,
-            Option("r", "3", "largest norm", rational(1, 10_000)),
-            _size(100, low=4),
-        ),
-        _family(
-            "imbalanced",
-            "a planted margin, one class ratio times as large by repetition (Tyurin 2024, App. E)",
-            imbalanced,
-            _size(200),
-            _dimension(10, low=2),
-            Option("ratio", "10", "points of class -1 for each of class 1", integer(1)),
-            _GAMMA,
-            SEED,
-        ),
-        _family(
-            "inseparable",
-            "integer data that no hyperplane through the origin separates",
-            inseparable,
-            _size(200, low=2),
-            _dimension(10),
-            SEED,
-        ),
-        _family(
-            "gaussian",
-            "nearly normal coordinates on a grid of 2^-10, labels random or by a hyperplane",
-            _gaussian,
-            _size(200),
-            _dimension(10),
-            SEED,
-            Option("separable", "0", "label by a random hyperplane", switch),
-        ),
-        _family(
-            "duplicated",
-            "a planted margin, every point several times",
-            duplicated,
-            _size(50, "number of different points", low=2),
-            _dimension(10),
-            Option("copies", "4", "how many times each occurs", integer(1)),
-            _GAMMA,
-            SEED,
-        ),
-        _family(
-            "degenerate",
-            "points in special position",
-            degenerate,
-            Option("kind", "ties", f"one of {', '.join(KINDS)}", choice(*KINDS)),
-            _size(8),
-            _dimension(8),
-            SEED,
-        ),
-        _family(
-            "orthogonal",
-            "orthogonal rows r e_1, e_2, ..., e_n, the first with the dual weight p",
-            orthogonal,
-            _size(10, "number of points, and dimension", low=2),
-            Option("p", "0.3", "dual weight of the first row", rational(0, 1)),
-        ),
-        _family(
-            "opposed",
-            "copies of (1, r) against one (1, -r): perceptrons cross the axis to and fro",
-            opposed,
-            Option("r", "10", "distance from the axis", integer(1, 2**20)),
-            Option("copies", "3", "how many times (1, r) occurs", integer(1)),
-        ),
-        _family(
-            "crossed",
-            "copies of e_1, and e_2 and -e_2, which alone prove that nothing separates them",
-            _crossed,
-            Option("copies", "98", "how many times e_1 occurs", integer(1)),
-        ),
-        _family(
-            "centred",
-            "the corners of a regular simplex around the origin, the first several times",
-            _centred,
-            _size(60, "number of corners, and dimension", low=2),
-            Option("copies", "60", _COPIES, integer(1)),
-        ),
-        _family(
-            "staggered",
-            "nearly orthogonal rows, each misclassified by the sum of those before it",
-            _staggered,
-            Option("d", "4", "number of different rows, and dimension", integer(1)),
-            Option("r", "16", "their length, nearly", integer(1, 2**20)),
-            Option("copies", "32", _COPIES, integer(1)),
-        ),
-    )
-}
-
-
-def generate(name: str, options: str = "") -> Generated:
-    """Make a problem of a family, e.g. ``generate("planted", "n=200,d=10,gamma=0.1,seed=0")``."""
-    family = FAMILIES[name]
-    return family.build(**parse_options(name, options, family.options))
-
-
-def known(problem: Problem) -> Known | None:
-    """What is known of a problem that `gammabar.problems.load` generated; None for any other."""
-    found = getattr(problem, "known", None)
-    return found if isinstance(found, Known) else None
+    return _alternating(A, 1 / total, tuple(weights))

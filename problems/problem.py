@@ -156,7 +156,9 @@ class Problem(ABC):
         Whether the hyperplane may have a bias, see `gammabar.problems.conversion`. All operations
         here are those of the rows as they are; a free bias concerns the oracle alone.
     notes : tuple of str
-        What was done to a DataFrame: levels that became columns, rows that were dropped.
+        What was done to a table: levels that became columns, rows that were dropped.
+    known : generators.Known or None
+        What is known of generated data by construction.
     """
 
     n: int
@@ -166,6 +168,7 @@ class Problem(ABC):
     y: Any
     intercept: str = "none"
     notes: tuple[str, ...] = ()
+    known: Any = None
     _plain: Problem | None = None
 
     # The largest row norm is _mantissa * 2**_exponent: a pair, because it may be no double.

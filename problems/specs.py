@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gammabar.problems.datasets import DATASETS, Dataset, Sampling, check_classes, find, read
+from gammabar.problems.datasets import DATASETS, Dataset, Sampling, classes_of, find, read
 from gammabar.problems.files import label_text
 from gammabar.problems.from_files import (
     FILES,
@@ -37,7 +37,6 @@ from gammabar.problems.problem import Array, Problem, ProblemError, Source
 from gammabar.problems.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from gammabar.problems.generators import Known
     from gammabar.problems.kernels import Kernel
 
 
@@ -96,8 +95,7 @@ def load(
     Returns
     -------
     Problem
-        With its `source`. What is known of a generated one by construction is its attribute
-        `known`, of class `gammabar.problems.generators.Known` (or None).
+        With its `source`, and what is `known` of a generated one by construction.
 
     Raises
     ------
@@ -135,13 +133,15 @@ def load(
         X, y = _written_rows(rest)
         classes = _plain_classes(2, multiclass)
         return build(X, y, Source(text, "npz", ("rows.npz",), classes, arrays=("X", "y")))
-    from gammabar.problems.generators import FAMILIES
+    from gammabar.problems.generators import FAMILIES, generate
 
     if name in FAMILIES:
-        problem, truth = _load_generated(name, text, rest, multiclass, build)
+        made, classes = generate(name, rest), _plain_classes(2, multiclass)
+        source = Source(text, "npz", (f"{name}.npz",), classes, arrays=("X", "y"))
+        problem = build(made.X, made.y, source)
         # What is known is known of the points themselves, not of their images under a kernel.
-        plain = kernel is None and not multiclass and problem.intercept == "none"
-        vars(problem)["known"] = truth if plain else None
+        if kernel is None and not multiclass and problem.intercept == "none":
+            problem.known = made.known
         return problem
     raise ProblemError(_unknown(text, name, FAMILIES))
 
@@ -168,7 +168,7 @@ def _load_dataset(
         first, second = "", first
     asked = [label_text(part) for part in first.split(",")] if first.strip() else []
     values = parse_options(dataset.name, second, _SAMPLING)
-    classes = check_classes(dataset, asked, multiclass)
+    classes = classes_of(dataset, asked, multiclass)
     sampling = Sampling(**values)
     data = read(dataset)
 
@@ -203,25 +203,6 @@ def _plain_classes(count: int, multiclass: bool) -> tuple[str, ...]:
     return tuple(str(i) for i in range(count)) if multiclass else ("-1", "1")
 
 
-# --- generators ------------------------------------------------------------------------------
-
-
-def _load_generated(
-    name: str, text: str, options: str, multiclass: bool, build: Build
-) -> tuple[Problem, Known | None]:
-    from gammabar.problems.generators import generate
-
-    made = generate(name, options)
-    source = Source(
-        name=text,
-        format="npz",
-        files=(f"{name}.npz",),
-        classes=_plain_classes(2, multiclass),
-        arrays=("X", "y"),
-    )
-    return build(made.X, made.y, source), made.known
-
-
 # --- what there is ---------------------------------------------------------------------------
 
 
@@ -237,36 +218,20 @@ class Entry:
     syntax : str
         An example of a DATA string.
     what : str
+    where : str
+        Where it is on this machine: a folder, "embedded", "generated", or "not found".
     options : tuple of (name, default, meaning)
     classes : tuple of str
         What the classes 0, 1, ... are (data sets only).
-    where : str
-        Where it is on this machine: a folder, "embedded", "generated", or "not found".
     """
 
     name: str
     kind: str
     syntax: str
     what: str
-    options: tuple[tuple[str, str, str], ...]
-    classes: tuple[str, ...]
     where: str
-
-
-_SYNTAX = {
-    "fashion": "fashion:0,4",
-    "digits": "digits:3,8",
-    "breast-cancer": "breast-cancer",
-    "planted": "planted:n=200,d=10,gamma=0.1,seed=0",
-    "worst-case": "worst-case:n=1000",
-    "two-lines": "two-lines:r=3",
-    "imbalanced": "imbalanced:n=200,d=10,ratio=10,gamma=0.1,seed=0",
-    "inseparable": "inseparable:n=200,d=10,seed=0",
-    "gaussian": "gaussian:n=200,d=10,seed=0,separable=1",
-    "duplicated": "duplicated:n=50,d=10,copies=4",
-    "degenerate": "degenerate:kind=ties",
-    "loss-spike": "loss-spike",
-}
+    options: tuple[tuple[str, str, str], ...] = ()
+    classes: tuple[str, ...] = ()
 
 
 def catalogue() -> list[Entry]:
@@ -276,35 +241,26 @@ def catalogue() -> list[Entry]:
     entries = []
     for dataset in DATASETS.values():
         paths = find(dataset)
-        where = "embedded" if dataset.folder is None else "not found"
-        where = str(paths[0].parent) if paths else where
-        syntax = _SYNTAX.get(dataset.name, f"{dataset.name}:0,1")
-        entries.append(
-            Entry(
-                dataset.name,
-                "data set",
-                syntax,
-                dataset.what,
-                _described(_SAMPLING),
-                dataset.classes,
-                where,
-            )
-        )
-    for family in FAMILIES.values():
+        where = "embedded" if dataset.folder is None else str(paths[0].parent) if paths else ""
+        syntax = dataset.name if len(dataset.classes) == 2 else f"{dataset.name}:0,1"
+        options = _described(_SAMPLING)
+        about = dataset.what, where or "not found", options, dataset.classes
+        entries.append(Entry(dataset.name, "data set", syntax, *about))
+    for name, family in FAMILIES.items():
         options = _described(family.options)
-        syntax = _SYNTAX.get(family.name, family.name)  # every option has a default
-        entries.append(
-            Entry(family.name, "generator", syntax, family.what, options, (), "generated")
-        )
+        defaults = ",".join(f"{key}={value}" for key, value, _ in options if value)
+        syntax = f"{name}:{defaults}" if defaults else name
+        entries.append(Entry(name, "generator", syntax, family.what, "generated", options))
     what = "rows y_i x_i as they are written, with labels that alternate"
-    entries.append(Entry("rows", "generator", "rows:1,0;-1,2", what, (), (), "generated"))
-    entries += [Entry(name, "file", syntax, what, (), (), "") for name, syntax, what in FILES]
-    return entries
+    entries.append(Entry("rows", "generator", "rows:1,0;-1,2", what, "generated"))
+    return entries + [Entry(name, "file", syntax, what, "") for name, syntax, what in FILES]
 
 
 def _described(options: tuple[Option, ...]) -> tuple[tuple[str, str, str], ...]:
     return tuple((option.name, option.default or "", option.what) for option in options)
 
+
+# --- rows that are written out ---------------------------------------------------------------
 
 _ANY = rational(Fraction(-(10**2000)), None)
 _MOST = 10_000  # numbers; more belong in a file

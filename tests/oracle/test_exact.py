@@ -14,7 +14,6 @@ from gammabar.oracle.candidate import working_set
 from gammabar.oracle.proof import minimum_norm_point
 from gammabar.oracle.rational import exact_rows
 from gammabar.problems import from_arrays, load
-from gammabar.problems.generators import known
 
 entries = st.integers(-6, 6)
 
@@ -149,7 +148,7 @@ def test_the_plain_core_finds_what_the_compiled_one_finds(seed, n, d, free):
 def test_planted_margins_are_recovered(n, d, percent, seed, rotate):
     gamma = f"0.{percent:02d}"
     problem = load(f"planted:n={n},d={d},gamma={gamma},seed={seed},rotate={int(rotate)}")
-    truth, told = solve(problem), known(problem)
+    truth, told = solve(problem), problem.known
     assert truth.gamma_squared == told.gamma_squared
     assert truth.radius_squared_lo == told.radius_squared
     assert truth.digits(10) == gamma.rstrip("0")
@@ -169,7 +168,7 @@ def test_planted_margins_are_recovered(n, d, percent, seed, rotate):
 )
 def test_families_with_known_truth(data):
     problem = load(data)
-    assert solve(problem).gamma_squared == known(problem).gamma_squared
+    assert solve(problem).gamma_squared == problem.known.gamma_squared
 
 
 # --- between two passes over all rows few of them are looked at: perhaps none of a small class

@@ -158,7 +158,7 @@ EUROSAT += ["AnnualCrop/AnnualCrop_10.jpg", "Forest/Forest_1.jpg", "AnnualCrop/A
 def test_an_archive_of_eurosat(home, monkeypatch, tmp_path):
     images = np.repeat(np.arange(6, dtype=np.uint8) * 40, 64 * 64 * 3).reshape(6, 64, 64, 3)
     write_eurosat(tmp_path / "mine.zip", images, EUROSAT)
-    arrays = fetch._from_archive("eurosat", tmp_path / "mine.zip")
+    arrays = fetch._decode_eurosat(tmp_path / "mine.zip")
     assert arrays["y"].tolist() == [0, 0, 0, 1, 1]
     # As the original has them: by name, so 10 before 2.
     assert arrays["file_number"].tolist() == [1, 10, 2, 1, 2]
