@@ -298,7 +298,7 @@ def read_scipy(path: Path, labels: Path) -> Points:
         check_places(made)
     except (ValueError, IndexError) as error:
         raise ProblemError(f"{path}: a broken sparse matrix: {error}") from None
-    X = sparse.csr_array(made)
+    X = sparse.csr_array(made, copy=True)  # what was read cannot be written to
     X.sum_duplicates()
     if X.nnz < len(data):
         raise ProblemError(f"{path}: an entry is there twice; call sum_duplicates() before saving")

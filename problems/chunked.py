@@ -30,12 +30,11 @@ from gammabar.problems.files import gigabytes, memory_budget
 from gammabar.problems.linear import LinearProblem, csr_matrix, dense_matrix, with_column
 from gammabar.problems.points import (
     Meanwhile,
+    Points,
     Soft,
     is_sparse,
     longest_rows,
     norm_of_longest,
-    points_of,
-    rows_to_compare,
     sum_in_order,
 )
 from gammabar.problems.problem import (
@@ -48,7 +47,7 @@ from gammabar.problems.problem import (
     soft_weights,
     soften,
 )
-from gammabar.problems.text_readers import Points
+from gammabar.problems.text_readers import Points as FilePoints
 
 #: Work on a chunk: takes its points first, and what was sent with it.
 Work = Callable[..., Any]
@@ -167,7 +166,7 @@ class _AfterStep:
 
     def __call__(self, points: Any, *sent: Any) -> Any:
         common, (chunk, *own) = sent[: self.common], sent[self.common :]
-        return self.work(points_of(_tidy(self.step(points.X, chunk))), *common, *own)
+        return self.work(Points(_tidy(self.step(points.X, chunk))), *common, *own)
 
 
 def _tidy(X: Any) -> Any:
@@ -231,7 +230,7 @@ class _FileChunks(Chunks):
     def _points(self, chunk: int) -> Any:
         if self._last is None or self._last[0] != chunk:
             self._last = None  # before the next is read: two need not fit
-            points = points_of(_tidy(self.load(chunk)))
+            points = Points(_tidy(self.load(chunk)))
             _check_same(self._seen, chunk, _fingerprint(points.X))
             self._last = chunk, points
         return self._last[1]
@@ -342,7 +341,7 @@ class _Rows:
 
 
 class ScatteredPoints:
-    """Points in chunks: what `DensePoints` and `SparsePoints` offer, chunk by chunk."""
+    """Points in chunks: what `points.Points` offers, chunk by chunk."""
 
     def __init__(self, chunks: Chunks) -> None:
         self.chunks = chunks
@@ -456,11 +455,10 @@ class ScatteredPoints:
         squares = np.concatenate(
             [np.ldexp(p.squares, 2 * max(p.exponent - exponent, -1000)) for p in parts]
         )
-        self.longest = longest_rows(squares, self.shape[1])
-        close = self.take(rows_to_compare(squares, self.longest, self.shape[1]))
-        if is_sparse(close):
-            close = close.toarray()
-        return norm_of_longest(list(close), exponent, squares, self.shape[1])
+        self.longest, close = longest_rows(squares, self.shape[1])
+        rows = self.take(close)
+        rows = rows.toarray() if is_sparse(rows) else rows
+        return norm_of_longest(list(rows), exponent, squares, self.shape[1])
 
     def squares(self) -> Floats:
         """||x_i||^2 of every row."""
@@ -601,7 +599,7 @@ def _on_block(
         )
     X = exact_matrix(block, first, finite=False)
     X = X if is_sparse(X) else exact_cast(X, dtype, first=first)
-    return _fingerprint(X), work(points_of(_tidy(X)), *sent)
+    return _fingerprint(X), work(Points(_tidy(X)), *sent)
 
 
 def from_dask(
@@ -663,7 +661,7 @@ def _chunks_of(X: Any) -> _DaskChunks:
     return _DaskChunks(blocks, lengths, width, dtype)
 
 
-def spread(points: Points, client: Any) -> Points:
+def spread(points: FilePoints, client: Any) -> FilePoints:
     """The chunks of a file as tasks of a cluster, kept in its memory if it has enough."""
     chunks = points.X
     assert isinstance(chunks, _FileChunks)

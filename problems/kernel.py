@@ -12,7 +12,7 @@ import numpy as np
 from gammabar.problems import canonical
 from gammabar.problems.kernels import Kernel, check_diagonal, check_gram, symmetric
 from gammabar.problems.linear import csr_matrix, dense_matrix, signs, vector
-from gammabar.problems.points import DensePoints, Points, is_sparse, points_of
+from gammabar.problems.points import Points, is_sparse
 from gammabar.problems.problem import (
     Array,
     Floats,
@@ -107,7 +107,7 @@ class KernelProblem(Coefficients):
         if sparse and kernel.name == "precomputed":
             X, sparse = X.toarray(), False
         # A copy: the diagonal is kept, so nobody else may own what it was computed from.
-        self.points = points_of(csr_matrix(X.copy()) if sparse else _own(dense_matrix(X)))
+        self.points = Points(csr_matrix(X.copy()) if sparse else _own(dense_matrix(X)))
         self.n = self.dimension = self.points.shape[0]
         self.y = signs(y, self.n)
         self.kernel = kernel.fitted(self.points.X)
@@ -190,9 +190,9 @@ class GramRows:
         self._fits = 8 * self.n * self.n <= budget
         self._capacity = max(1, budget // (8 * self.n))
         self._kept: OrderedDict[int, Floats] = OrderedDict()
-        self._full: DensePoints | None = None
+        self._full: Points | None = None
         if kernel.name == "precomputed":
-            assert isinstance(points, DensePoints)
+            assert isinstance(points, Points)
             self._full = points
 
     def __getstate__(self) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class GramRows:
         """K v, from the rows where v is not zero if they are few."""
         support = np.flatnonzero(v)
         if self._full is None and self._fits and 4 * len(support) > self.n:
-            self._full = DensePoints(self._compute())
+            self._full = Points(self._compute())
         if self._full is not None:
             # K is symmetric, and the adjoint skips the rows where v is zero.
             return self._full.dot(v) if 2 * len(support) > self.n else self._full.adjoint(v)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from gammabar.problems import canonical
-from gammabar.problems.points import DensePoints, SparsePoints, is_sparse, points_of, product
+from gammabar.problems.points import Points, is_sparse, product
 from gammabar.problems.problem import (
     Array,
     Floats,
@@ -58,7 +58,7 @@ class LinearProblem(Problem):
 
     def rough_scores(self, w: Array) -> tuple[Floats, float] | None:
         w = vector(w, self.dimension)
-        if not isinstance(self.points, DensePoints) or self.scale != 1:
+        if not isinstance(self.points, Points) or self.scale != 1:
             return None
         found = self.points.rough(w)
         return None if found is None else (found[0] * self.y, found[1] * self.radius)
@@ -83,7 +83,7 @@ class LinearProblem(Problem):
 
     def gram(self, rows: Array, cols: Array | None = None) -> Floats:
         rows = np.asarray(rows)
-        if isinstance(self.points, DensePoints) and self.scale == 1:
+        if isinstance(self.points, Points) and self.scale == 1:
             others = rows if cols is None else np.asarray(cols)
             whole = self.points.gram(rows, others)
             if whole is not None:
@@ -103,7 +103,7 @@ class LinearProblem(Problem):
     def part(self, rows: Array) -> Self:
         """Some of the rows, in a copy here; what is known of all (the radius) is not asked anew."""
         view = copy.copy(self)
-        view.points, view.y = points_of(self.X[rows]), self.y[rows]
+        view.points, view.y = Points(self.X[rows]), self.y[rows]
         view.n, view.source, view._memo = len(rows), None, {}
         return view
 
@@ -197,7 +197,7 @@ class DenseProblem(LinearProblem):
     """
 
     def __init__(self, X: Any, y: Array, source: Source | None = None) -> None:
-        super().__init__(DensePoints(dense_matrix(X)), y, source)
+        super().__init__(Points(dense_matrix(X)), y, source)
 
 
 def dense_matrix(X: Any) -> Array:
@@ -247,7 +247,7 @@ class SparseProblem(LinearProblem):
     """
 
     def __init__(self, X: Any, y: Array, source: Source | None = None) -> None:
-        super().__init__(SparsePoints(csr_matrix(X)), y, source)
+        super().__init__(Points(csr_matrix(X)), y, source)
 
 
 def csr_matrix(X: Any) -> Any:

@@ -12,7 +12,7 @@ from gammabar.problems import canonical
 from gammabar.problems.kernel import Coefficients, GramRows
 from gammabar.problems.kernels import Kernel, check_diagonal
 from gammabar.problems.linear import MOST_COLUMNS, csr_matrix, dense_matrix, scaled, vector
-from gammabar.problems.points import BLOCK_BYTES, is_sparse, points_of, product
+from gammabar.problems.points import BLOCK_BYTES, Points, is_sparse, product
 from gammabar.problems.problem import (
     Array,
     Floats,
@@ -111,7 +111,7 @@ class MulticlassProblem(_Reduction):
         self, X: Any, labels: Array, k: int | None = None, source: Source | None = None
     ) -> None:
         sparse = is_sparse(X)
-        self.points = points_of(csr_matrix(X) if sparse else dense_matrix(X))
+        self.points = Points(csr_matrix(X) if sparse else dense_matrix(X))
         n, self.d = self.points.shape
         self._set_classes(labels, n, k)
         self.dimension = self.d * self.k
@@ -280,7 +280,7 @@ class MulticlassKernelProblem(Coefficients, _Reduction):
             raise ProblemError("a multiclass problem takes points and a kernel, no Gram matrix")
         if not is_sparse(X):
             X = np.asarray(X)
-        self.points = points_of(csr_matrix(X) if is_sparse(X) else dense_matrix(X))
+        self.points = Points(csr_matrix(X) if is_sparse(X) else dense_matrix(X))
         self._set_classes(labels, self.points.shape[0], k)
         self.dimension = self.n
         self.kernel = kernel.fitted(self.points.X)

@@ -1,7 +1,7 @@
 """Data points in memory, dense or CSR, in whatever dtype they came, and products with them.
 
-Geometries are written against the two classes `DensePoints` and `SparsePoints`. Labels and scales
-do not concern these, except in `softmin`, which does everything in one pass.
+Geometries are written against the class `Points`. Labels and scales do not concern it, except in
+`softmin`, which does everything in one pass.
 
 Several threads share a pass by stripes of rows. How the rows are cut depends on the data alone,
 never on the number of threads, and partial sums are added in the order of the stripes: the result
@@ -14,7 +14,6 @@ import math
 import os
 import re
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -146,12 +145,13 @@ BLOCK_BYTES = 1 << 18
 _FEW = 64
 
 
-class _Rows(ABC):
-    """What dense and CSR points have in common."""
+class Points:
+    """The rows of a C-contiguous matrix or a canonical CSR matrix of integers or floats."""
 
     def __init__(self, X: Any) -> None:
-        self.X = X
+        self.X, self.sparse = X, is_sparse(X)
         self.shape: tuple[int, int] = X.shape
+        self.values = int(X.nnz if self.sparse else X.size)  # how many numbers are stored
         self._floats: Any = X if X.dtype == np.float64 else None
         self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
 
@@ -162,22 +162,30 @@ class _Rows(ABC):
         self.__init__(state["X"])  # type: ignore[misc]
         self.longest = state["longest"]
 
-    @property
-    @abstractmethod
-    def values(self) -> int:
-        """How many numbers are stored."""
-
-    @abstractmethod
     def take(self, rows: Array | slice) -> Any:
         """The chosen rows in float64; a slice of rows that are float64 and dense is no copy."""
+        some = self.X[rows]
+        return some.astype(np.float64) if self.sparse else np.asarray(some, dtype=np.float64)
 
-    @abstractmethod
     def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, int, Any]]:
         """(lo, hi, rows lo to hi in float64), in blocks of about so many bytes."""
+        n, d = self.shape
+        step = n * size // (12 * self.values + n) if self.sparse else size // (8 * d)
+        for lo in range(0, n, max(1, step)):
+            hi = min(n, lo + max(1, step))
+            yield lo, hi, self.take(slice(lo, hi))
 
-    @abstractmethod
     def _loops(self) -> tuple[Any, Any, Any, Any, int]:
         """The compiled dot, add and softmin, their first argument, and the rows of a block."""
+        from gammabar.problems import compiled
+
+        X, (n, d) = self.X, self.shape
+        if self.sparse:
+            block = n * BLOCK_BYTES // (X.nnz * (X.data.itemsize + 4) + n)
+            loops = compiled.sparse_dot, compiled.sparse_add, compiled.sparse_softmin
+            return *loops, (X.indptr, X.indices, X.data), max(4, block)
+        loops = compiled.dense_dot, compiled.dense_add, compiled.dense_softmin
+        return *loops, X, max(4, BLOCK_BYTES // (d * X.itemsize))
 
     def floats(self) -> Any:
         """The whole matrix in float64, where that costs nothing or little."""
@@ -215,7 +223,12 @@ class _Rows(ABC):
 
     def some(self, rows: Array, w: Floats) -> Floats:
         """The products of w with some rows."""
-        return np.asarray(self.take(rows) @ w)
+        if not self._octets():
+            return np.asarray(self.take(rows) @ w)
+        out = np.empty(len(rows))
+        # As read-only as X itself, or Numba would compile the loop once more.
+        self._loops()[0](frozen(self.X[rows]), np.array(w), out, 0, len(rows))
+        return out
 
     def softmin(
         self,
@@ -272,13 +285,15 @@ class _Rows(ABC):
         if not self.values:
             self.longest = np.zeros(1, dtype=np.int64)
             return 0.0, 0, 0.0
-        width, exponent = self.shape[1], _exponent(self.X.data if is_sparse(self.X) else self.X)
+        values = self.X.data if self.sparse else self.X
+        # In doubles, where the smallest int64 has a negative.
+        exponent = math.frexp(max(-float(values.min()), float(values.max())))[1]
         squares = self.scaled_squares(exponent)
-        self.longest = longest_rows(squares, width)
-        close = self.take(rows_to_compare(squares, self.longest, width))
-        rows = np.split(close.data, close.indptr[1:-1]) if is_sparse(close) else list(close)
-        rows = rows[: close.shape[0]]  # a split of nothing is one empty row
-        return norm_of_longest(rows, exponent, squares, width)
+        self.longest, close = longest_rows(squares, self.shape[1])
+        block = self.take(close)
+        rows = np.split(block.data, block.indptr[1:-1]) if self.sparse else list(block)
+        # A split of nothing is one empty row.
+        return norm_of_longest(rows[: len(close)], exponent, squares, self.shape[1])
 
     def squares(self) -> Floats:
         """||x_i||^2 of every row."""
@@ -286,40 +301,13 @@ class _Rows(ABC):
 
     def scaled_squares(self, exponent: int) -> Floats:
         """||x_i / 2^exponent||^2 of every row."""
-        return np.concatenate([_row_squares(block, exponent) for _, _, block in self.blocks()])
-
-
-class DensePoints(_Rows):
-    """The rows of a C-contiguous matrix of integers or floats."""
-
-    @property
-    def values(self) -> int:
-        return int(self.X.size)
-
-    def take(self, rows: Array | slice) -> Floats:
-        return np.asarray(self.X[rows], dtype=np.float64)
-
-    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, int, Floats]]:
-        n, d = self.shape
-        step = max(1, size // (8 * d))
-        for lo in range(0, n, step):
-            hi = min(n, lo + step)
-            yield lo, hi, np.asarray(self.X[lo:hi], dtype=np.float64)
-
-    def _loops(self) -> tuple[Any, Any, Any, Any, int]:
-        from gammabar.problems import compiled
-
-        block = max(4, BLOCK_BYTES // (self.shape[1] * self.X.itemsize))
-        loops = compiled.dense_dot, compiled.dense_add, compiled.dense_softmin
-        return *loops, self.X, block
-
-    def some(self, rows: Array, w: Floats) -> Floats:
-        if not self._octets():
-            return super().some(rows, w)
-        out = np.empty(len(rows))
-        # As read-only as X itself, or Numba would compile the loop once more.
-        self._loops()[0](frozen(self.X[rows]), np.array(w), out, 0, len(rows))
-        return out
+        if not self._narrow():
+            return np.concatenate([_row_squares(block, exponent) for _, _, block in self.blocks()])
+        step, squares = max(1, BLOCK_BYTES // (4 * self.shape[1])), np.empty(self.shape[0])
+        for lo in range(0, self.shape[0], step):  # of octets exactly
+            block = self.X[lo : lo + step].astype(np.int32)
+            squares[lo : lo + step] = np.einsum("ij,ij->i", block, block)
+        return np.ldexp(squares, -2 * exponent)
 
     def rough(self, w: Floats) -> tuple[Floats, float] | None:
         """X w up to a bound, and the bound divided by the largest row norm; for octets only.
@@ -349,63 +337,18 @@ class DensePoints(_Rows):
         octet_products(self.X[rows], self.X[cols], out)
         return out
 
-    def _octets(self) -> bool:
-        """Whether sums of products of integers of 8 bits have 32, and enough data to compile for.
+    def _narrow(self) -> bool:
+        """Whether sums of products of integers of 8 bits have 32.
 
         The width is such that a vector for `rough` keeps ten bits at least.
         """
-        return (
-            self.X.dtype in (np.uint8, np.int8)
-            and self.shape[1] <= 1 << 13
-            and (self.X.size > SMALL or "gammabar.problems.compiled" in sys.modules)
-        )
+        octets = not self.sparse and self.X.dtype in (np.uint8, np.int8)
+        return octets and self.shape[1] <= 1 << 13
 
-    def scaled_squares(self, exponent: int) -> Floats:
-        if self.X.dtype not in (np.uint8, np.int8) or self.shape[1] > 1 << 13:
-            return super().scaled_squares(exponent)
-        return np.ldexp(self._whole_squares(), -2 * exponent)
-
-    def _whole_squares(self) -> Floats:
-        """||x_i||^2 of every row of octets, exactly."""
-        step, squares = max(1, BLOCK_BYTES // (4 * self.shape[1])), np.empty(self.shape[0])
-        for lo in range(0, self.shape[0], step):
-            block = self.X[lo : lo + step].astype(np.int32)
-            squares[lo : lo + step] = np.einsum("ij,ij->i", block, block)
-        return squares
-
-
-class SparsePoints(_Rows):
-    """The rows of a canonical CSR matrix of integers or floats."""
-
-    @property
-    def values(self) -> int:
-        return int(self.X.nnz)
-
-    def take(self, rows: Array | slice) -> Any:
-        return self.X[rows].astype(np.float64)
-
-    def blocks(self, size: int = BLOCK_BYTES) -> Iterator[tuple[int, int, Any]]:
-        n = self.shape[0]
-        step = max(1, n * size // (12 * self.X.nnz + n))
-        for lo in range(0, n, step):
-            hi = min(n, lo + step)
-            yield lo, hi, self.X[lo:hi].astype(np.float64)
-
-    def _loops(self) -> tuple[Any, Any, Any, Any, int]:
-        from gammabar.problems import compiled
-
-        X, n = self.X, self.shape[0]
-        block = max(4, n * BLOCK_BYTES // (X.nnz * (X.data.itemsize + 4) + n))
-        loops = compiled.sparse_dot, compiled.sparse_add, compiled.sparse_softmin
-        return *loops, (X.indptr, X.indices, X.data), block
-
-
-Points: TypeAlias = DensePoints | SparsePoints
-
-
-def points_of(X: Any) -> Points:
-    """The class that fits the matrix."""
-    return SparsePoints(X) if is_sparse(X) else DensePoints(X)
+    def _octets(self) -> bool:
+        """Whether there are enough octets to compile for."""
+        ready = self.values > SMALL or "gammabar.problems.compiled" in sys.modules
+        return ready and self._narrow()
 
 
 def product(a: Any, b: Any) -> Floats:
@@ -434,33 +377,23 @@ def _row_squares(block: Any, exponent: int) -> Floats:
     return np.asarray(block.sum(axis=1)).ravel()
 
 
-def _exponent(values: Array) -> int:
-    """e with max |values| <= 2**e, and not much smaller.
-
-    In doubles, where the smallest int64 has a negative.
-    """
-    return math.frexp(max(-float(values.min()), float(values.max())))[1]
-
-
 def _slack(width: int) -> float:
     """Twice the relative error of a sum of so many squares in doubles, at most."""
     return (width + 8) * 2.0**-51
 
 
-def longest_rows(squares: Floats, width: int) -> Array:
-    """Rows that have the largest norm up to rounding, the largest first.
+def longest_rows(squares: Floats, width: int) -> tuple[Array, Array]:
+    """Rows that have the largest norm up to rounding, the largest first, and those to compare.
 
     The slack is above the rounding error of a sum of squares, so that the row of largest norm is
-    among them whatever the summation did.
+    among them whatever the summation did. Of the second, accurate norms are to be compared; there
+    are none if they would be too many.
     """
-    rows = np.flatnonzero(squares >= squares.max() * (1 - max(1e-9, _slack(width))))
-    return rows[np.argsort(-squares[rows], kind="stable")]
-
-
-def rows_to_compare(squares: Floats, longest: Array, width: int) -> Array:
-    """The rows whose accurate norms are to be compared; none if they are too many."""
-    close = longest[squares[longest] >= squares.max() * (1 - _slack(width))]
-    return close if len(close) <= _FEW else close[:0]
+    top = squares.max()
+    rows = np.flatnonzero(squares >= top * (1 - max(1e-9, _slack(width))))
+    rows = rows[np.argsort(-squares[rows], kind="stable")]
+    close = rows[squares[rows] >= top * (1 - _slack(width))]
+    return rows, close if len(close) <= _FEW else close[:0]
 
 
 def norm_of_longest(

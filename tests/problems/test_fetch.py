@@ -219,7 +219,7 @@ def test_eurosat_is_downloaded(home, monkeypatch, tmp_path):
     assert data_status("eurosat", check=True)[0].state == "damaged"
     monkeypatch.setattr(fetch, "_EUROSAT", (tmp_path / "gone.zip").as_uri())
     (home / "eurosat" / "eurosat_rgb_annualcrop_forest.npz").unlink()
-    with pytest.raises(ProblemError, match=r"download https://zenodo\.org/.* and run `gammabar"):
+    with pytest.raises(ProblemError, match=r"download file:.* and run `gammabar"):
         fetch_data("eurosat")
 
 

@@ -106,8 +106,7 @@ def path(request, monkeypatch):
     if request.param != "small":
         monkeypatch.setattr(points_module, "SMALL", 0)
         monkeypatch.setattr(points_module, "BLOCK_BYTES", 64)
-        for points in (points_module.DensePoints, points_module.SparsePoints):
-            monkeypatch.setattr(points.blocks, "__defaults__", (1,))
+        monkeypatch.setattr(points_module.Points.blocks, "__defaults__", (1,))
     return request.param
 
 

@@ -139,7 +139,7 @@ def test_combine_reads_only_the_rows_with_weight(path):
     X = np.full((9, 2), np.nan, dtype=np.float32)
     X[4] = [1, 2]
     problem = object.__new__(DenseProblem)
-    points = points_module.DensePoints(X)
+    points = points_module.Points(X)
     problem.points, problem.n, problem.y = points, 9, np.ones(9, dtype=np.int8)
     np.testing.assert_array_equal(problem.combine(np.eye(9)[4]), [1.0, 2.0])
 

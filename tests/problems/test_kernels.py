@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from gammabar.problems import Kernel, KernelProblem, ProblemError
 from gammabar.problems.kernel import GramRows
-from gammabar.problems.points import points_of
+from gammabar.problems.points import Points
 
 X = np.array([[1, 2], [3, -1], [0, 1], [2, 2], [-1, 4]])
 Y = np.array([1, -1, 1, 1, -1])
@@ -202,7 +202,7 @@ def gram_rows(budget_in_rows):
     rows = rng.integers(-5, 6, (20, 3)).astype(float)
     count = CountingKernel()
     kernel = Kernel("callable", function=count, by_rows=False)
-    return GramRows(points_of(rows), kernel, budget=8 * 20 * budget_in_rows), rows @ rows.T, count
+    return GramRows(Points(rows), kernel, budget=8 * 20 * budget_in_rows), rows @ rows.T, count
 
 
 def test_a_gram_matrix_that_fits_is_computed_once():

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from gammabar.problems import Kernel, KernelProblem, ProblemError, from_arrays
 from gammabar.problems.kernels import UNIT, whole_weights
-from gammabar.problems.points import points_of
+from gammabar.problems.points import Points
 from gammabar.problems.rounding import rounding_of
 
 
@@ -52,7 +52,7 @@ def test_it_is_the_inner_product_of_gradients(X, width: int, seed: int):
     expected = np.array([[float(v) for v in row] for row in exactly(X, width, seed)])
     for points in (X, scipy.sparse.csr_matrix(X.astype(np.float64))):
         assert kernel.matrix(points, points) == pytest.approx(expected, rel=1e-13, abs=1e-12)
-        diagonal = kernel.diagonal(points_of(points))
+        diagonal = kernel.diagonal(Points(points))
         assert diagonal == pytest.approx(np.diagonal(expected), rel=1e-13, abs=1e-12)
 
 
