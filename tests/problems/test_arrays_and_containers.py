@@ -13,11 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow
 import pytest
 import scipy.sparse
 from hypothesis import given, strategies as st
-from scipy import sparse
 
 import gammabar as gb
 from gammabar import problems
@@ -32,51 +30,39 @@ from gammabar.problems import (
     SparseProblem,
     from_arrays,
 )
-from gammabar.problems.files import _order_classes, encode_labels, label_text
+from gammabar.problems.files import encode_labels, label_text
 
 X = [[1, 2], [3, 4], [5, 6]]
 Y = [0, 1, 0]
+csr = scipy.sparse.csr_array
 
 
 @pytest.mark.parametrize(
     ("X", "message"),
     [
         ([[1.0, 2.0], [3.0, math.nan], [5.0, 6.0]], "nan in row 1, column 1"),
-        ([[1.0, 2.0], [3.0, 4.0], [-math.inf, 6.0]], "-inf in row 2, column 0"),
-        (
-            scipy.sparse.csc_array([[0.0, 1.0], [0.0, math.nan], [0.0, 0.0]]),
-            "nan in row 1, column 1",
-        ),
+        (scipy.sparse.csc_array([[0.0, 1.0], [0, math.nan], [0, 0]]), "nan in row 1, column 1"),
         (np.array([[1], [np.inf], [0]], dtype=np.float16), "inf in row 1, column 0"),
         ([[1, 2], [3], [5, 6]], "row 1 has 1 entries but row 0 has 2"),
         ([[1, 2], ["three", 4], [5, 6]], "'three' in row 1, column 0, which is not a number"),
-        ([["1", "2"], ["3", "4"], ["5", "6"]], "'1' in row 0, column 0, which is not a number"),
         ([[1, 2], [None, 4], [5, 6]], "None in row 1, column 0, which is not a number"),
         ([[1, 2], [2**64, 4], [5, 6]], "18446744073709551616 in row 1, column 0, which exceeds"),
         ([[1, 2], [2**63 + 1, 4], [-1, 6]], "9223372036854775809 in row 1, column 0"),
-        ([[1, 2], [2**53 + 1, 4], [0.5, 6]], "9007199254740993 in row 1, column 0"),
+        ([[1, 2], [np.int64(2**53 + 1), 4], [0.5, 6]], "9007199254740993 in row 1, column 0"),
         (np.array(X, dtype=object), "object array"),
         (np.array(X) * 1j, "complex"),
-        (scipy.sparse.csr_array(np.array(X) * 1j), "complex"),
+        (csr(np.array(X) * 1j), "complex"),
         ([1, 2, 3], r"two-dimensional, not of shape \(3,\); use X.reshape"),
         (5, "two-dimensional"),
-        (np.zeros((3, 2, 2)), r"two-dimensional, not of shape \(3, 2, 2\)"),
         (np.zeros((0, 2)), "no rows"),
-        ([], "two-dimensional"),
         (np.zeros((3, 0)), "no columns"),
-        (scipy.sparse.csr_array((3, 0)), "no columns"),
-        (scipy.sparse.csr_array((0, 3)), "no rows"),
+        (csr((3, 0)), "no columns"),
         (scipy.sparse.coo_array(np.array([1.0, 2.0])), "two-dimensional"),
         (np.array(["2020-01-01"], dtype="M8[D]").reshape(1, 1), "dtype datetime64"),
-        (pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "z"]}), "column 'b' of X holds"),
-        (pd.DataFrame({"a": [1.0, None, 3]}), "missing value in row 1, column 'a'"),
-        (pd.DataFrame({"a": pd.array([1, 2, None], dtype="Int64")}), "missing value in row 2"),
-        (
-            pd.DataFrame({"a": [2**53 + 1, 0, 0], "b": [0.5, 0, 0]}),
-            "column 'a' of X has 9007199254740993",
-        ),
         (pd.DataFrame({"a": [1j, 0, 0]}), "complex"),
         (pd.DataFrame(index=range(3)), "no columns"),
+        (np.ma.masked_array(np.eye(3), np.eye(3) > 1.5 * np.eye(3)[::-1]), "masked entry in row 0"),
+        ([np.ones(2), np.ma.MaskedArray([1.0, 2.0], mask=[False, True])], "masked entry in row 1"),
     ],
 )
 def test_bad_points_are_refused_by_place(X, message):
@@ -85,31 +71,22 @@ def test_bad_points_are_refused_by_place(X, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_broken_sparse_matrix_is_refused():
-    broken = scipy.sparse.csr_array(np.eye(3))
-    broken.indices[1] = 7
-    with pytest.raises(ProblemError, match="broken sparse matrix"):
-        from_arrays(broken, Y)
-
-
 @pytest.mark.parametrize(
     ("y", "message"),
     [
         ([0, 1], "y has 2 labels but X has 3 rows"),
-        ([0, 1, 0, 1], "y has 4 labels but X has 3 rows"),
         (None, "y is missing"),
         ([[0], [1], [0]], r"one-dimensional, not of shape \(3, 1\); use y.ravel"),
         ([0, [1, 2], 0], "ragged"),
-        ([1, 1, 1], r"one class only \(1\), in all 3 rows"),
-        (["a", "a", "a"], r"one class only \(a\)"),
-        ([0, 1, 2], r"3 classes \(0, 1, 2\)"),
+        (["a", "a", "a"], r"one class only \(a\), in all 3 rows"),
         (["b", "a", "10"], r"3 classes \(10, a, b\)"),
         ([0.0, math.nan, 1.0], "nan in row 1"),
-        ([0.0, 1.0, math.inf], "inf in row 2"),
         ([0, None, 1], "None in row 1"),
         (["a", "", "b"], "'' in row 1"),
+        (["a\0", "a", "b"], "control character"),
         ([1j, 0, 1], "in row 0, which is no label"),
         (pd.Series([0, 1, None]), "nan in row 2"),
+        (np.ma.masked_array([1, 2, 1], [True, False, False]), "masked"),
     ],
 )
 def test_bad_labels_are_refused_by_place(y, message):
@@ -118,7 +95,11 @@ def test_bad_labels_are_refused_by_place(y, message):
     assert "\n" not in str(caught.value)
 
 
-def test_many_classes_are_not_all_listed():
+def test_a_label_that_is_no_double_and_many_classes():
+    longer = np.longdouble(1) + np.finfo(np.longdouble).eps
+    if float(longer) != longer:
+        with pytest.raises(ProblemError, match="no label"):
+            from_arrays(np.eye(2), np.array([1, longer]))
     with pytest.raises(ProblemError, match=r"40 classes \(0, 1, 2, .*, 9, \.\.\.\)"):
         from_arrays(np.ones((40, 1)), range(40))
 
@@ -126,9 +107,7 @@ def test_many_classes_are_not_all_listed():
 @pytest.mark.parametrize(
     ("y", "signs"),
     [
-        ([0, 1, 0], [-1, 1, -1]),
         ([1, -1, 1], [1, -1, 1]),
-        ([9, 10, 9], [-1, 1, -1]),
         (["9", "10", "9"], [-1, 1, -1]),  # as numbers
         (["9", "10a", "9"], [1, -1, 1]),  # as texts
         (["+1", "-1", "1.0"], [1, -1, 1]),
@@ -136,7 +115,6 @@ def test_many_classes_are_not_all_listed():
         ([0.5, -2.5, 0.5], [1, -1, 1]),
         ([2**60 + 1, 2**60, 2**60], [1, -1, -1]),
         ([b"cat", b"dog", b"cat"], [-1, 1, -1]),
-        (np.array(["dog", "cat", "dog"], dtype=object), [1, -1, 1]),
         (np.array([1, "1", 2.0], dtype=object), [-1, -1, 1]),
         (pd.Series(["dog", "cat", "dog"], index=[7, 8, 9]), [1, -1, 1]),
         (pd.Series(["x", "y", "x"], dtype="category"), [-1, 1, -1]),
@@ -151,28 +129,20 @@ def test_the_smaller_label_is_the_negative_class(y, signs):
 
 @pytest.mark.parametrize("sign", [-1, 1, -1.0, "+1"])
 def test_a_single_point_may_be_alone_in_its_class(sign):
-    problem = from_arrays([[1, 2]], [sign])
-    assert problem.y.tolist() == [int(sign)]
-    with pytest.raises(ProblemError, match="one class only"):
-        from_arrays([[1, 2]], [0])
-    with pytest.raises(ProblemError, match="one class only"):
-        from_arrays([[1, 2], [3, 4]], [1, 1])
+    assert from_arrays([[1, 2]], [sign]).y.tolist() == [int(sign)]
+    for rows, y in (([[1, 2]], [0]), ([[1, 2], [3, 4]], [1, 1])):
+        with pytest.raises(ProblemError, match="one class only"):
+            from_arrays(rows, y)
 
 
 @pytest.mark.parametrize(
     "given_as",
     [
-        X,
         tuple(map(tuple, X)),
         np.array(X, dtype=np.uint8),
-        np.array(X, dtype=np.float32),
         np.asfortranarray(X),
-        pd.DataFrame(X, columns=["a", "b"]),
         pd.DataFrame({"a": pd.array([1, 3, 5], dtype="Int64"), "b": [2.0, 4.0, 6.0]}),
-        *(
-            getattr(scipy.sparse, f"{f}_array")(np.array(X))
-            for f in ("csr", "csc", "coo", "lil", "dok")
-        ),
+        *(getattr(scipy.sparse, f"{f}_array")(np.array(X)) for f in ("csc", "coo", "lil", "dok")),
         *(getattr(scipy.sparse, f"{f}_matrix")(np.array(X)) for f in ("csr", "bsr", "dia")),
     ],
 )
@@ -192,97 +162,45 @@ def test_integers_stay_integers_and_are_not_copied():
     assert from_arrays(np.eye(3, dtype=bool), Y).X.dtype == np.uint8
     assert from_arrays([[2**63], [1], [2]], Y).X.tolist() == [[2**63], [1], [2]]
     assert from_arrays(pd.DataFrame({"a": [1, 2, 3]}, dtype="int16"), Y).X.dtype == np.int16
-
-
-def test_odd_but_honest_data_are_welcome():
-    opposite = from_arrays([[1, 2], [1, 2], [0, 0]], [0, 1, 1])
-    assert opposite.margin([1.0, 0.0]) == -1.0
-    assert from_arrays([[2**63], [-1]], [0, 1]).X.tolist() == [
-        [2.0**63],
-        [-1.0],
-    ]  # both are doubles
-    assert from_arrays([[1e300], [-1e-300]], [0, 1]).radius == 1e300
+    both_doubles = from_arrays([[2**63], [-1]], [0, 1])
+    assert both_doubles.X.tolist() == [[2.0**63], [-1.0]]
 
 
 def test_kernels_multiclass_and_sources():
     source = Source("here.csv", "csv", ("here.csv",), ("0", "1"))
-    problem = from_arrays(X, Y, source=source)
-    assert problem.source is source
-    assert problem.unit().source is source
+    assert from_arrays(X, Y, source=source).unit().source is source
     rbf = from_arrays(X, Y, kernel="rbf:gamma=0.5", normalised=True, source=source)
     assert isinstance(rbf, KernelProblem)
     assert (rbf.kernel, rbf.normalised, rbf.source) == (Kernel("rbf", gamma=0.5), True, source)
     gram = from_arrays(np.array(X) @ np.array(X).T, Y, kernel="precomputed")
     linear = from_arrays(X, Y, kernel=lambda a, b: a @ b)
     np.testing.assert_array_equal(gram.gram(range(3)), linear.gram(range(3)))
-    many = from_arrays(X, ["b", "c", "a"], multiclass=True, source=source)
-    assert isinstance(many, MulticlassProblem)
-    assert many.labels.tolist() == [1, 2, 0]
-    assert (many.n, many.k, many.source) == (6, 3, source)
+    for kernel, kind in ((None, MulticlassProblem), ("rbf", MulticlassKernelProblem)):
+        many = from_arrays(X, ["b", "c", "a"], multiclass=True, kernel=kernel, source=source)
+        assert isinstance(many, kind)
+        assert many.labels.tolist() == [1, 2, 0]
+        assert (many.n, many.k, many.source) == (6, 3, source)
     with pytest.raises(ProblemError, match="one class only"):
         from_arrays(X, [1, 1, 1], multiclass=True)
-    with_kernel = from_arrays(X, ["b", "c", "a"], multiclass=True, kernel="rbf", source=source)
-    assert isinstance(with_kernel, MulticlassKernelProblem)
-    assert (with_kernel.n, with_kernel.k, with_kernel.source) == (6, 3, source)
     with pytest.raises(ProblemError, match="normalised belongs to a kernel"):
         from_arrays(X, Y, normalised=True)
 
 
-@pytest.mark.parametrize(
-    ("label", "text"),
-    [
-        (1, "1"),
-        (1.0, "1"),
-        (True, "1"),
-        ("+1", "1"),
-        (" 1.0 ", "1"),
-        ("-1", "-1"),
-        (-0.0, "0"),
-        (0.1, "0.1"),
-        ("1e3", "1000"),
-        (".5", "0.5"),
-        ("cat ", "cat"),
-        ("1_000", "1_000"),
-        (np.float32(0.5), "0.5"),
-        (np.int8(-3), "-3"),
-        (b"x", "x"),
-        ("1e999", "1e999"),
-        ("123456789012345678901", "123456789012345678901"),
-        ("0x10", "0x10"),
-        ("٣", "٣"),
-    ],
-)
-def test_label_texts(label, text):
-    assert label_text(label) == text
-
-
-def test_class_order():
-    assert _order_classes({"10", "9", "-1", "0.5"}) == ("-1", "0.5", "9", "10")
-    assert _order_classes({"10", "9", "b"}) == ("10", "9", "b")
-
-
 def test_importing_the_package_is_cheap():
     """Nothing heavy is imported before it is used."""
-    code = "import sys, problems; print({'numpy', 'scipy', 'numba'} & set(sys.modules) or 'none')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "none"
     code = (
-        "import sys, gammabar as gb; p = gb.from_arrays([[1, 2], [3, 4]], [0, 1])\n"
+        "import sys, problems; print({'numpy', 'scipy', 'numba'} & set(sys.modules) or 'none')\n"
+        "import gammabar as gb; p = gb.from_arrays([[1, 2], [3, 4]], [0, 1])\n"
         "p.softmin(p.combine(p.scores(p.origin()))); print('numba' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-def test_the_package_offers_what_it_says():
+    assert done.stdout.split() == ["none", "False"]
     assert set(problems.__all__) <= set(dir(problems))
-    assert problems.DenseProblem is DenseProblem
     with pytest.raises(AttributeError, match="nonsense"):
         _ = problems.nonsense
 
 
-# --- points and labels in containers of every kind: the numbers that were given, or a sentence
-
+# --- containers, rows and labels drawn at random ---------------------------------------------
 
 ROWS: dict[str, Any] = {
     "list": list,
@@ -324,26 +242,6 @@ def test_points_are_the_numbers_given(a: Any, b: Any, rows: str, outer: str, mix
     assert found == [[Fraction(v) for v in row] for row in table]
 
 
-@given(st.lists(numbers, min_size=2, max_size=2), st.booleans())
-def test_tables_of_arrow(a: list[int], beside: bool) -> None:
-    columns = {"a": a} | ({"b": [0.5, 1.5]} if beside else {"b": [1, 2]})
-    try:
-        problem = from_arrays(pyarrow.table(columns), [1, -1])
-    except ProblemError:
-        assert beside
-        assert any(int(float(v)) != v for v in a)
-        return
-    assert [Fraction(v) for v in problem.X[:, 0].tolist()] == a
-
-
-@pytest.mark.parametrize("outer", [list, tuple, deque])
-def test_masked_rows_are_refused(outer):
-    row = np.ma.MaskedArray([1.0, 2.0], mask=[False, True])
-    with pytest.raises(ProblemError, match="masked entry in row 1"):
-        from_arrays(outer([np.ones(2), row]), [1, -1])
-    from_arrays(outer([np.ones(2), np.ma.MaskedArray([1.0, 2.0])]), [1, -1])
-
-
 labels = (
     st.integers(-3, 3)
     | st.integers(-2, 2).map(lambda k: 2**53 + k)
@@ -359,29 +257,46 @@ labels = (
 def test_labels_are_told_apart_one_by_one(y: list[Any], how: Any) -> None:
     given = np.array(y, dtype=object) if how == "object" else how(y)
     found, classes = encode_labels(given, len(y))
-    texts = [label_text(label) for label in y]
-    assert [classes[k] for k in found] == texts
+    assert [classes[k] for k in found] == [label_text(label) for label in y]
 
 
-def test_labels_with_a_null_character_are_refused():
-    for y in (["a\0", "a", "b"], ("a\0", "a")):
-        with pytest.raises(ProblemError, match="control character"):
-            encode_labels(y, len(y))
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        (1.0, "1"),
+        (True, "1"),
+        (" 1.0 ", "1"),
+        (-0.0, "0"),
+        (0.1, "0.1"),
+        ("1e3", "1000"),
+        (".5", "0.5"),
+        ("cat ", "cat"),
+        ("1_000", "1_000"),
+        (np.float32(0.5), "0.5"),
+        (b"x", "x"),
+        ("1e999", "1e999"),
+        ("123456789012345678901", "123456789012345678901"),
+        ("٣", "٣"),
+    ],
+)
+def test_label_texts(label, text):
+    assert label_text(label) == text
 
 
-# --- sparse matrices that are broken --------------------------------------------------------------
-
-
-@pytest.mark.parametrize("make", [sparse.coo_array, sparse.coo_matrix])
+@pytest.mark.parametrize("make", [scipy.sparse.coo_array, scipy.sparse.coo_matrix])
 @given(st.integers(0, 3), st.sampled_from([-1, -(2**31), 4, 5, 2**31 - 1]), st.integers(0, 1))
 def test_places_outside_of_the_matrix(make: Any, place: int, index: int, axis: int) -> None:
     X = make(np.eye(4))
     (X.row if axis == 0 else X.col)[place] = index
     with pytest.raises(ProblemError, match="outside of the matrix"):
         from_arrays(X, [1, -1, 1, -1])
+    broken = csr(np.eye(4))
+    broken.indices[place] = index
+    with pytest.raises(ProblemError, match="broken sparse matrix"):
+        from_arrays(broken, [1, -1, 1, -1])
 
 
-# --- kernels that are functions, and options ------------------------------------------------------
+# --- functions as kernels, and options -------------------------------------------------------
 
 
 def test_a_function_is_given_the_points_as_they_are():
@@ -393,32 +308,24 @@ def test_a_function_is_given_the_points_as_they_are():
         gb.solve(from_arrays(np.eye(2), [0, 1], kernel=lambda x, z: (x @ z.T) * (1 + 1j)))
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        *({"degree": v} for v in (float("nan"), float("inf"), "2", 1.5, 0, -1, None, True)),
-        *({"gamma": v} for v in (float("nan"), float("inf"), "1", 10**400, 0, -1.0, None, 1j)),
-        *({"coef0": v} for v in (float("nan"), "1", -(10**400), -0.5, None, [1])),
-    ],
-    ids=str,
-)
-def test_options_of_a_kernel_are_refused_with_a_sentence(options):
-    with pytest.raises(ProblemError, match="kernel option"):
-        Kernel("poly", **options)
+BAD = {
+    "degree": (math.nan, math.inf, "2", 1.5, 0, None, True),
+    "gamma": (math.nan, math.inf, "1", 10**400, 0, -1.0, None, 1j),
+    "coef0": (math.nan, "1", -(10**400), -0.5, None, [1]),
+    "time_limit": ("1", math.nan, -1, [1], 1j),
+    "digits": ("5", 0, 2.5, None, True),
+    "intercept": (np.array(["none"]), 3, "maybe", ["free"]),
+    "norm": (3, "l3"),
+    "method": (3, "fast"),
+}
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        *({"time_limit": v} for v in ("1", float("nan"), -1, [1], 1j)),
-        *({"digits": v} for v in ("5", 0, -3, 2.5, None, True)),
-        *({"intercept": v} for v in (np.array(["none"]), 3, "maybe", ["free"])),
-        *({"norm": v} for v in (3, "l3")),
-        *({"method": v} for v in (3, "fast")),
-    ],
-    ids=str,
-)
-def test_options_of_solve_are_refused_with_a_sentence(options):
-    with pytest.raises(ProblemError) as refused:
-        gb.solve([[1.0, 2.0], [3.0, 1.0]], [0, 1], **options)
-    assert len(str(refused.value).splitlines()) == 1
+@pytest.mark.parametrize("name", BAD)
+def test_options_are_refused_with_a_sentence(name):
+    for value in BAD[name]:
+        with pytest.raises(ProblemError) as refused:
+            if name in ("degree", "gamma", "coef0"):
+                Kernel("poly", **{name: value})
+            else:
+                gb.solve([[1.0, 2.0], [3.0, 1.0]], [0, 1], **{name: value})
+        assert len(str(refused.value).splitlines()) == 1

@@ -113,56 +113,28 @@ def test_a_radius_beyond_the_doubles_still_has_a_unit_view():
     np.testing.assert_allclose(problem.unit().scores([1.0, 0.0]), [half, half], rtol=1e-15)
 
 
-def test_rows_that_are_all_zero_are_a_problem_too():
-    problem = DenseProblem(np.zeros((3, 2)), [1, -1, 1])
-    assert problem.radius == 0.0
-    assert problem.unit() is problem
-    assert problem.margin([1.0, 0.0]) == 0.0
-    empty = SparseProblem(scipy.sparse.csr_array((3, 2)), [1, -1, 1])
-    assert empty.radius == 0.0
-    assert empty.softmin(np.ones(2)).logsumexp == pytest.approx(math.log(3))
+def test_rows_that_are_all_zero_are_a_problem_too(path):
+    for X in (np.zeros((3, 2)), scipy.sparse.csr_array((3, 2))):
+        problem = (DenseProblem if isinstance(X, np.ndarray) else SparseProblem)(X, [1, -1, 1])
+        assert problem.radius == 0.0
+        assert problem.unit() is problem
+        assert problem.margin([1.0, 0.0]) == 0.0
+        assert problem.softmin(np.ones(2)).logsumexp == pytest.approx(math.log(3))
 
 
-def test_softmin_passes_nan_on(path):
+def test_nan_is_passed_on_and_rows_without_weight_are_not_read(path):
+    """Rows of weight zero may be anything, even NaN."""
     problem = DenseProblem(np.eye(3, dtype=np.float32), [1, 1, 1])
     assert math.isnan(problem.softmin(np.array([0.0, math.nan, 1.0])).smallest)
-
-
-@pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan])
-def test_softmin_wants_a_positive_temperature(temperature):
-    with pytest.raises(ProblemError, match="temperature must be positive"):
-        DenseProblem([[1.0]], [1]).softmin(np.ones(1), temperature)
-
-
-def test_combine_reads_only_the_rows_with_weight(path):
-    """Rows of weight zero may be anything, even NaN."""
+    for temperature in (0.0, -1.0, math.nan):
+        with pytest.raises(ProblemError, match="temperature must be positive"):
+            problem.softmin(np.ones(3), temperature)
     X = np.full((9, 2), np.nan, dtype=np.float32)
     X[4] = [1, 2]
     problem = object.__new__(DenseProblem)
     points = points_module.Points(X)
     problem.points, problem.n, problem.y = points, 9, np.ones(9, dtype=np.int8)
     np.testing.assert_array_equal(problem.combine(np.eye(9)[4]), [1.0, 2.0])
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_large_data_in_stripes_equal_small_ones(threads, monkeypatch):
-    monkeypatch.setattr("gammabar.problems.points.threads", lambda: threads)
-    rng = np.random.default_rng(7)
-    X = rng.integers(0, 256, (3000, 1500), dtype=np.uint8)
-    y = rng.choice([-1, 1], 3000)
-    w = rng.standard_normal(1500) / 1000
-    q = rng.random(3000)
-    assert len(stripes(3000, X.size, X.shape[1])) > 2
-    integers, floats = DenseProblem(X, y), y[:, None] * X.astype(float)
-    np.testing.assert_allclose(integers.scores(w), floats @ w, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(integers.combine(q), floats.T @ q, rtol=0, atol=1e-6)
-    smallest, logsumexp, pull = reference_softmin(floats, w, 2.0)
-    soft = integers.softmin(w, 2.0)
-    assert soft.smallest == pytest.approx(smallest, rel=1e-12)
-    assert soft.logsumexp == pytest.approx(logsumexp, rel=1e-12)
-    np.testing.assert_allclose(soft.pull, pull, rtol=0, atol=1e-9)
-    single = DenseProblem(X.astype(np.float64), y).softmin(w, 2.0)
-    np.testing.assert_allclose(single.pull, pull, rtol=0, atol=1e-9)
 
 
 @pytest.fixture(params=["dense", "csr"])
@@ -192,24 +164,22 @@ def agrees(problem, A, w):
     return soft.pull
 
 
-def test_passes_that_follow_one_another_do_not_mix(striped, monkeypatch):
+def test_passes_do_not_mix(striped, monkeypatch):
+    """One after the other, from several threads at once, and with one thread or two."""
     problem, A = striped
     ws = np.random.default_rng(9).standard_normal((6, A.shape[1])) / 1000
     first = problem.softmin(ws[0], 2.0)
     kept = first.scores.copy()
     pulls = [agrees(problem, A, w) for w in ws]
     np.testing.assert_array_equal(first.scores, kept)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda w: agrees(problem, A, w), ws))
+    q = np.random.default_rng(10).random(len(A))
+    np.testing.assert_allclose(problem.combine(q), A.T @ q, rtol=0, atol=1e-6)
     monkeypatch.setattr("gammabar.problems.points.threads", lambda: 1)
     alone = type(problem)(problem.X, problem.y)
     for w, pull in zip(ws, pulls, strict=True):
         np.testing.assert_array_equal(alone.softmin(w, 2.0).pull, pull)
-
-
-def test_passes_from_several_threads_do_not_mix(striped):
-    problem, A = striped
-    ws = np.random.default_rng(10).standard_normal((8, A.shape[1])) / 1000
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda w: agrees(problem, A, w), ws))
 
 
 def test_an_interrupted_pass_leaves_nothing_behind(striped, monkeypatch):
@@ -289,16 +259,27 @@ def test_parts_of_an_entry_that_exceed_64_bits_are_refused():
         SparseProblem(coo, [1, -1])
 
 
-def test_wrong_shapes_and_labels_are_refused():
-    problem = DenseProblem(np.eye(3), [1, -1, 1])
-    with pytest.raises(ProblemError, match="length 3"):
-        problem.scores(np.ones(2))
-    with pytest.raises(ProblemError, match="length 3"):
-        problem.combine(np.ones((3, 1)))
-    with pytest.raises(ProblemError, match=r"row 1 has .*2"):
-        DenseProblem(np.eye(3), [1, 2, 1])
-    with pytest.raises(ProblemError, match="each of the 3 rows"):
-        DenseProblem(np.eye(3), [1, -1])
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda p: p.scores(np.ones(2)), "length 3"),
+        (lambda p: p.combine(np.ones((3, 1))), "length 3"),
+        (lambda p: p.scores(np.array([1j, 0, 0])), "expected a vector of real numbers"),
+        (lambda p: p.scores(np.ma.masked_array([1.0, 2, 3], [1, 0, 0])), "masked entries"),
+        (lambda p: p.scores(["1", "2", "3"]), "expected a vector"),
+        (lambda p: DenseProblem(p.X, [1, 2, 1]), r"row 1 has .*2"),
+        (lambda p: DenseProblem(p.X, [1, -1]), "each of the 3 rows"),
+        (lambda p: MulticlassProblem(p.X, [0, 1, 3], 3), "label 3 of row 2"),
+        (lambda p: MulticlassProblem(p.X, [0, -1, 1], 2), "label -1 of row 1"),
+        (lambda p: MulticlassProblem(p.X, [0, 0, 0]), "at least two classes"),
+        (lambda p: MulticlassProblem(p.X, [0, 1], 2), "3 whole numbers"),
+        (lambda p: MulticlassProblem(p.X, [0.0, 1.0, 2.0], 3), "3 whole numbers"),
+    ],
+    ids=range(12),
+)
+def test_wrong_shapes_and_labels_are_refused(ask, message):
+    with pytest.raises(ProblemError, match=message):
+        ask(DenseProblem(np.eye(3), [1, -1, 1]))
 
 
 @pytest.mark.parametrize("view", ["raw", "unit"])
@@ -313,31 +294,6 @@ def test_problems_travel_between_processes(view):
 
 
 # --- the multiclass reduction, against the matrix of it written out (first paper, section 5.2)
-
-
-def test_points_stay_as_they_are():
-    X = np.zeros((2, 3), dtype=np.uint8)
-    problem = MulticlassProblem(X, [0, 1])
-    assert np.shares_memory(problem.X, X)
-    assert problem.k == 2
-    np.testing.assert_array_equal(
-        pickle.loads(pickle.dumps(problem)).scores(np.ones(6)), problem.scores(np.ones(6))
-    )
-
-
-@pytest.mark.parametrize(
-    ("labels", "k", "message"),
-    [
-        ([0, 1, 3], 3, "label 3 of row 2"),
-        ([0, -1, 1], 2, "label -1 of row 1"),
-        ([0, 0, 0], None, "at least two classes"),
-        ([0, 1], 2, "3 whole numbers"),
-        ([0.0, 1.0, 2.0], 3, "3 whole numbers"),
-    ],
-)
-def test_bad_labels_are_refused(labels, k, message):
-    with pytest.raises(ProblemError, match=message):
-        MulticlassProblem(np.ones((3, 1)), labels, k)
 
 
 # --- several classes with a kernel: the same as several classes of explicit features
@@ -369,14 +325,6 @@ def test_solvers_make_the_same_steps(solver):
         assert mine.extra["i"] == other.extra["i"]
         assert A.T @ mine.w == pytest.approx(other.w, abs=1e-10)
     assert mine.margin > 0
-
-
-def test_many_points_are_taken_in_parts(monkeypatch):
-    ours, _ = both()
-    alpha = np.arange(24.0)
-    expected = ours.scores(alpha)
-    monkeypatch.setattr("gammabar.problems.multiclass._ROWS", 3)
-    assert ours.scores(alpha) == pytest.approx(expected)
 
 
 def test_nothing_is_judged_and_nothing_proved():

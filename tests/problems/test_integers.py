@@ -20,10 +20,8 @@ from gammabar.problems import (
     MulticlassProblem,
     ProblemError,
     SparseProblem,
-    from_arrays,
 )
 from gammabar.problems.generators import _largest_square
-from gammabar.problems.linear import vector
 from gammabar.problems.portable_rng import Draws
 from gammabar.problems.rounding import rounding_of
 
@@ -125,38 +123,6 @@ def test_matrices_that_are_too_wide_are_refused():
         SparseProblem(wide, [1])
     with pytest.raises(ProblemError, match="classes"):
         MulticlassProblem(np.eye(2), np.array([0, 2**63], dtype=np.uint64))
-
-
-@pytest.mark.parametrize(
-    "X",
-    [
-        [[2**60 + 1, 0.5], [1, 2]],
-        [[np.int64(2**60 + 1), 0.5], [1, 2]],
-        [[np.uint64(2**63 + 1), -1], [1, 2]],
-        [np.array([2**60 + 1, 1]), np.array([0.5, 1.0])],
-        ((np.int64(-(2**60) - 1), 1), (0.5, 2)),
-    ],
-)
-def test_integers_that_would_be_rounded_are_refused(X):
-    with pytest.raises(ProblemError, match="row 0, column 0"):
-        from_arrays(X, [1, -1])
-
-
-def test_what_is_not_a_real_number_is_refused():
-    problem = DenseProblem(np.eye(2), [1, -1])
-    for w in (np.array([1j, 0]), np.ma.masked_array([1.0, 2.0], [True, False]), ["1", "2"]):
-        with pytest.raises(ProblemError, match="expected a vector"):
-            problem.scores(w)
-    masked = np.ma.masked_array(np.eye(2), [[False, True], [False, False]])
-    with pytest.raises(ProblemError, match="masked entry in row 0"):
-        from_arrays(masked, [1, -1])
-    with pytest.raises(ProblemError, match="masked"):
-        from_arrays(np.eye(2), np.ma.masked_array([1, 2], [True, False]))
-    longer = np.longdouble(1) + np.finfo(np.longdouble).eps
-    if float(longer) != longer:
-        with pytest.raises(ProblemError, match="no label"):
-            from_arrays(np.eye(2), np.array([1, longer]))
-    np.testing.assert_array_equal(vector([1, 2], 2), [1.0, 2.0])
 
 
 def test_draws_are_from_a_range_that_is_proved():
