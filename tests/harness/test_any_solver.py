@@ -119,12 +119,6 @@ def test_a_run_that_has_begun_is_no_solver():
         gb.verify(algorithm_1(problem), problem, "jst.thm3.1.2")
 
 
-def test_a_mutant_is_no_solver_and_its_name_leads_to_what_refutes_it(gammabar):
-    code, out, err = gammabar("verify", "--solver", "dual-acceleration/no-momentum")
-    assert (code, out) == (2, "")
-    assert "is a mutant, wrong on purpose: `gammabar show dual-acceleration/no-momentum`" in err
-
-
 def test_a_loop_is_ended_when_nobody_listens():
     ended = threading.Event()
 
@@ -139,12 +133,6 @@ def test_a_loop_is_ended_when_nobody_listens():
     assert [it.t for it in islice(iterates, 5)] == [0, 1, 2, 3, 4]
     iterates.close()
     assert ended.wait(10)
-
-
-def test_a_loop_that_is_too_short_says_so():
-    [verdict] = gb.verify(a_loop, PROBLEM, "jst.thm3.1.2", iterations=60)
-    assert verdict.verdict == "undecided"
-    assert "end after t = 40" in verdict.reason
 
 
 def test_a_stopping_claim_hears_no_more_of_a_loop_than_was_asked_for():
@@ -284,11 +272,6 @@ def test_one_wrong_digit_in_a_trajectory_is_found(tmp_path, capsys):
     code, found = verify_json(capsys, *words)
     assert code == 1
     assert (found["results"][0]["verdict"], found["results"][0]["worst_t"]) == ("refuted", 17)
-
-
-def test_a_trajectory_without_its_start_is_recognised():
-    [verdict] = gb.verify(kept(20)[1:], PROBLEM, STATEMENTS[0])
-    assert "starts with w_1" in verdict.hint
 
 
 def test_options_of_the_solver_may_follow_the_file(tmp_path):

@@ -53,121 +53,36 @@ class Right:
             pull = problem.softmin(w).pull
             momentum = t / (t + 1) * (momentum + pull)
             w = w + self.step * (momentum + pull)
-
-
-class Raises(Right):
-    def act(self, t, w):
-        return w if t < 5 else w / [][t]  # line 33
-
-
-class RaisesProblemError(Right):
-    def act(self, t, w):
-        raise ProblemError("mine")
-
-
-class Exits(Right):
-    def act(self, t, w):
-        raise SystemExit(0)
-
-
-class NotANumber(Right):
-    def act(self, t, w):
-        return w if t < 5 else w * np.nan
-
-
-class Text(Right):
-    def act(self, t, w):
-        return ["no"] * len(w)
-
-
-class WrongShape(Right):
-    def act(self, t, w):
-        return w[1:]
-
-
-class Reversed(Right):
-    def act(self, t, w):
-        return w[::-1]
-
-
-class Prints(Right):
-    def act(self, t, w):
-        print("printed")
-        os.write(1, b"written")
-        return w
-
-
-class Ends(Right):
-    def iterates(self, problem, rng):
-        yield Iterate(0, problem.origin())
-        yield Iterate(1, problem.origin())
-
-
-class Empty(Right):
-    def iterates(self, problem, rng):
-        return iter(())
-
-
-class Returns(Right):
-    def iterates(self, problem, rng):
-        return None
-
-
-class Tuples(Right):
-    def iterates(self, problem, rng):
-        yield 0, problem.origin()
-
-
-class Miscounts(Right):
-    def iterates(self, problem, rng):
-        yield Iterate(1, problem.origin())
-
-
-class Mutates(Right):
-    def iterates(self, problem, rng):
-        kept = problem.origin()
-        for it in super().iterates(problem, rng):
-            kept[:] = it.w
-            yield Iterate(it.t, kept)
-            kept[:] = -1e3
-
-
-class Sleeps(Right):
-    def act(self, t, w):
-        time.sleep(1e6)
-
-
-class Loops(Right):
-    def act(self, t, w):
-        while t == 5:
-            pass
-        return w
-
-
-class Swallows(Right):
-    def act(self, t, w):
-        while True:
-            try:
-                while True:
-                    pass
-            except:
-                pass
-
-
-class HangsInC(Right):
-    def act(self, t, w):
-        return sum(repeat(0))  # the interpreter never gets to look at signals
-
-
-class Quits(Right):
-    def act(self, t, w):
-        os._exit(3)
-
-
-class Segfaults(Right):
-    def act(self, t, w):
-        ctypes.string_at(0)
 """
+#: Classes that act on an iterate before they yield it, and classes that yield something else.
+ACTS = {
+    "Raises": "return w if t < 5 else w / [][t]",
+    "RaisesProblemError": "raise ProblemError('mine')",
+    "Exits": "raise SystemExit(0)",
+    "NotANumber": "return w if t < 5 else w * np.nan",
+    "Text": "return ['no'] * len(w)",
+    "WrongShape": "return w[1:]",
+    "Reversed": "return w[::-1]",
+    "Prints": "print('printed'); os.write(1, b'written'); return w",
+    "Sleeps": "time.sleep(1e6)",
+    "Loops": "while t == 5: pass\n        return w",
+    "Swallows": "exec('while True:\\n try:\\n  while True: pass\\n except: pass')",
+    "HangsInC": "return sum(repeat(0))  # the interpreter never gets to look at signals",
+    "Quits": "os._exit(3)",
+    "Segfaults": "ctypes.string_at(0)",
+}
+YIELDS = {
+    "Ends": "yield from (Iterate(t, problem.origin()) for t in (0, 1))",
+    "Empty": "return iter(())",
+    "Returns": "return None",
+    "Tuples": "yield 0, problem.origin()",
+    "Miscounts": "yield Iterate(1, problem.origin())",
+}
+CODE += "".join(
+    f"\n\nclass {name}(Right):\n    def {head}:\n        {body}\n"
+    for head, bodies in (("act(self, t, w)", ACTS), ("iterates(self, problem, rng)", YIELDS))
+    for name, body in bodies.items()
+)
 
 
 def task(name: str, *statements: str, **more) -> Task:
@@ -183,14 +98,10 @@ def task(name: str, *statements: str, **more) -> Task:
     return Task(Run(**run), statements, ("holds",) * len(statements), **rest)
 
 
-def line_of(name: str, text: str) -> int:
-    """The line of the code in which a text stands, after the name of a class."""
-    start = CODE.index(f"class {name}")
-    return CODE[: CODE.index(text, start)].count("\n") + 1
-
-
-def place(name: str, text: str) -> str:
-    return f"(my.py, line {line_of(name, text)}, in act)"
+def place(name: str) -> str:
+    """Where the body of a class stands in the code."""
+    line = CODE[: CODE.index(f"class {name}(")].count("\n") + 3
+    return f"(my.py, line {line}, in act)"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -224,7 +135,7 @@ def test_a_solver_of_a_user_is_judged_like_ours():
 @pytest.mark.parametrize(
     ("name", "failure", "reasons"),
     [
-        ("Raises", "crashed", ["IndexError: list index out of range", place("Raises", "[][t]")]),
+        ("Raises", "crashed", ["IndexError: list index out of range", place("Raises")]),
         ("RaisesProblemError", "crashed", ["mine (my.py, line "]),
         ("Exits", "crashed", ["SystemExit: 0", "my.py"]),
         ("NotANumber", "not finite", ["w_5"]),
@@ -250,7 +161,7 @@ def test_what_goes_wrong_in_a_solver_is_a_verdict(name, failure, reasons):
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("name", "where"), [("Sleeps", place("Sleeps", "time.sleep")), ("Loops", "in act")]
+    ("name", "where"), [("Sleeps", place("Sleeps")), ("Loops", place("Loops"))]
 )
 def test_a_solver_without_end_is_ended_and_it_is_said_where(name, where):
     """On a busy machine the time may be over before the solver gets there: then it gets more."""
@@ -282,15 +193,6 @@ def test_a_statement_that_raises_spoils_its_own_verdict_alone(registered):
     assert "KeyError: 'mine'" in bad.reason
     assert Path(__file__).name in bad.reason
     assert (good.verdict, good.failure) == ("holds", "")
-
-
-def test_iterates_that_a_user_changes_afterwards_are_kept_as_they_were(registered):
-    kept = []
-    per_iterate("test.kept", reference="here", claim="", solvers=())(
-        lambda it, case: kept.append(it.w) or fact(True)
-    )
-    perform(task("Mutates", "test.kept", iterations=3))
-    assert all(abs(w).max() < 100 for w in kept)
 
 
 def test_prints_do_not_get_into_the_output(capfd):
@@ -340,19 +242,13 @@ def test_the_time_limit_counts_for_statements_too(registered):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("name", "place"),
-    [("Loops", "while t == 5"), ("Swallows", "while True:"), ("HangsInC", "sum(repeat(0))")],
-)
-def test_whatever_hangs_is_ended(crew, name, place):
+@pytest.mark.parametrize("name", ["Loops", "Swallows", "HangsInC"])
+def test_whatever_hangs_is_ended(crew, name):
     assert not crew.perform(task("Right")).failed  # so that it is warm as well
     (verdict,) = crew.perform(task(name, limit=2.0)).verdicts
     assert (verdict.verdict, verdict.failure) == ("undecided", "timeout")
     assert "no end within 2 s" in verdict.reason
-    start = line_of(name, place)
-    assert any(
-        f"(my.py, line {line}, in act)" in verdict.reason for line in range(start, start + 5)
-    ), verdict.reason
+    assert place(name) in verdict.reason
 
 
 @pytest.mark.parametrize(("name", "how"), [("Quits", "exit code 3"), ("Segfaults", "SIGSEGV")])

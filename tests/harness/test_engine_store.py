@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import shutil
 import signal
 import sqlite3
@@ -309,23 +308,15 @@ def test_keys_follow_the_source_code(monkeypatch, tmp_path, module):
 # several processes
 
 PROBLEMS = [f"planted:n=40,d=4,gamma=0.1,seed={seed}" for seed in range(8)]
-ASKED = [
-    "--statement",
-    "gb.sharp",
-    "--statement",
-    "gb.selfcert",
-    "--solver",
-    "dual-acceleration",
-    "--iterations",
-    "300",
-    *(word for p in PROBLEMS for word in ("--problem", p)),
-]
+NAMES = ("gb.sharp", "gb.selfcert")
 
 
 def start(store, *more):
-    command = [sys.executable, "-m", "gammabar", "verify", *ASKED, "--store", str(store), "--json"]
+    asked = [word for name in NAMES for word in ("--statement", name)]
+    asked += ["--solver", "dual-acceleration", "--iterations", "300", "--store", str(store)]
+    asked += [word for problem in PROBLEMS for word in ("--problem", problem)]
     return subprocess.Popen(
-        [*command, *more],
+        [sys.executable, "-m", "gammabar", "verify", *asked, "--json", *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         # A shell that runs the tests in the background lets its children ignore Ctrl-C.
@@ -333,13 +324,10 @@ def start(store, *more):
     )
 
 
-def finish(process) -> dict:
+def finish(process) -> list[dict]:
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err.decode()
-    document = json.loads(out)
-    for result in document["results"]:
-        del result["seconds"]
-    return document
+    return [{**result, "seconds": 0} for result in json.loads(out)["results"]]
 
 
 def stored(path) -> int:
@@ -356,106 +344,56 @@ def whole(path) -> bool:
         return base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def killed(path, *more, after: float | None = None) -> None:
-    """Start a run, and kill it: after so many seconds, or after the next trajectory."""
-    before, began = stored(path), time.monotonic()
-    process = start(path, "--resume", *more)
-    while process.poll() is None:
-        if after is not None and time.monotonic() - began > after:
-            break
-        if after is None and stored(path) > before:
-            break
+def begun(path, *more):
+    """A run that has stored something, and the processes that it has started."""
+    import psutil
+
+    process = start(path, *more)
+    while not stored(path) and process.poll() is None:
         time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-
-
-def here() -> list[dict]:
-    """The results of the same run, in this process."""
-    solvers = (Registered("dual-acceleration"),)
-    request = Request(("gb.sharp", "gb.selfcert"), (), tuple(PROBLEMS), solvers, iterations=300)
-    results = [result.as_dict() for result in engine.run(make_plan(request))]
-    for result in results:
-        del result["seconds"]
-    return results
+    return process, psutil.Process(process.pid).children(recursive=True)
 
 
 @pytest.mark.full
 def test_a_run_that_was_killed_goes_on(tmp_path):
     path = tmp_path / "s.sqlite"
-    killed(path, "--jobs", "1")
+    process, _ = begun(path, "--jobs", "1")
+    process.kill()
+    process.communicate()
     assert whole(path)
     assert 1 <= stored(path) <= len(PROBLEMS)
-    resumed = finish(start(path, "--resume", "--jobs", "1"))
-    assert resumed["results"] == here()
+    solvers = (Registered("dual-acceleration"),)
+    request = Request(NAMES, (), tuple(PROBLEMS), solvers, iterations=300)
+    here = plain(engine.run(make_plan(request)))
+    assert finish(start(path, "--resume", "--jobs", "1")) == here
     assert stored(path) == len(PROBLEMS)
 
 
 @pytest.mark.full
 def test_two_runs_share_a_store(tmp_path):
     path = tmp_path / "s.sqlite"
-    both = [start(path, "--jobs", "1") for _ in range(2)]
-    first, second = map(finish, both)
+    first, second = map(finish, [start(path, "--jobs", "1") for _ in range(2)])
     assert first == second
     assert whole(path)
-    assert stored(path) == len(PROBLEMS)
     with Store(path) as store:
         assert len(store.results()) == 2 * len(PROBLEMS)
 
 
 @pytest.mark.full
-def test_an_interrupted_run_says_how_to_go_on(tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_processes_end_with_their_parent(tmp_path, how):
+    """And one that is interrupted says how to go on."""
+    import psutil
+
     path = tmp_path / "s.sqlite"
-    process = start(path, "--jobs", "2", "--iterations", "15000")
-    while not stored(path) and process.poll() is None:
-        time.sleep(0.01)
-    children = _children(process.pid)
-    process.send_signal(signal.SIGINT)
+    process, children = begun(path, "--jobs", "2", "--iterations", "15000")
+    process.send_signal(how)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert b"interrupted" in err
-    assert b"--resume" in err
-    assert b"Traceback" not in err
+    assert children
+    assert psutil.wait_procs(children, timeout=60)[1] == []
     assert whole(path)
-    assert children
-    _wait_for_the_end_of(children)
-
-
-@pytest.mark.full
-def test_processes_end_with_a_parent_that_is_killed(tmp_path):
-    path = tmp_path / "s.sqlite"
-    process = start(path, "--jobs", "2", "--iterations", "15000")
-    while not stored(path) and process.poll() is None:
-        time.sleep(0.01)
-    children = _children(process.pid)
-    process.kill()
-    process.communicate()
-    assert children
-    _wait_for_the_end_of(children)
-
-
-def _wait_for_the_end_of(children: list[int]) -> None:
-    """They end by themselves: those at work when nobody hears their answer any more."""
-    deadline = time.monotonic() + 60
-    while any(map(_alive, children)):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def _children(pid: int) -> list[int]:
-    import psutil
-
-    return [child.pid for child in psutil.Process(pid).children(recursive=True)]
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    import psutil
-
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    if how == signal.SIGINT:
+        assert process.returncode == 130
+        assert b"interrupted" in err
+        assert b"--resume" in err
+        assert b"Traceback" not in err

@@ -23,7 +23,7 @@ from gammabar.harness.verify.certified import Vec, scaled, space_of, weighted_su
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.identities import LogisticWeights, combination
 from gammabar.harness.verify.iterate import Fault, View
-from gammabar.harness.verify.numbers import ball, working
+from gammabar.harness.verify.numbers import LEVELS, ball, working
 from gammabar.problems import (
     DenseProblem,
     Kernel,
@@ -273,6 +273,12 @@ def of_point(
         rows["Σ v_i a_i"] = combination(space, share)
         norms = {"norm": it.norm, "margin": it.margin, "norm²": it.norm_squared}
         sign = it.separates
+        with working(LEVELS[1]):
+            higher = it.at(1)
+            again = {"norm": higher.norm, "smallest": higher.smallest, "psi": higher.psi}
+            again |= {f"score {i}": score for i, score in enumerate(higher.scores)}
+    except ValueError:  # a matrix that is not semidefinite: some ‖w‖² is negative
+        again = {}
     except Fault:
         found, norms, sign = {}, {}, None
     inner = space.inner(w, v)
@@ -333,6 +339,14 @@ def of_point(
         mass = sum(weights, arb(0))
         yield "psi", meets(found["psi"], mass.log() - least)
         yield "pull", near(found["pull"], exact.combine([q / mass for q in weights]), exact)
+        truly = {"norm": length, "smallest": least, "psi": mass.log() - least}
+        truly |= {f"score {i}": score for i, score in enumerate(scores)}
+        rough = {**norms, **found, **{f"score {i}": s for i, s in enumerate(found["scores"])}}
+        for name, value in again.items():  # with more bits, and narrower by far
+            yield f"{name} at level 1", meets(value, truly[name])
+            wide = rough[name].rad()
+            narrow = not wide.is_finite() or value.rad() <= wide * arb(2) ** -60 + arb(2) ** -1900
+            yield f"{name} at level 1 is narrow", narrow or name == "psi"
 
 
 def missed(count: int, seed: int = 0) -> tuple[Counter[str], Counter[str]]:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from side_by_side.overhead import spoken_of
 
-from gammabar.harness.run.processes import Crashed
 from gammabar.harness.run.tasks import open_problem
 from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
@@ -39,27 +38,16 @@ def claim(body, **more) -> Statement:
         STATEMENTS.update(before)
 
 
-def small(it, case):
-    return at_most(it.norm, 2.5, "‖w_t‖ ≤ 2.5")
-
-
 @dataclass(frozen=True)
 class Steps:
-    """w_t = (t, t), and what happens after so many iterates."""
-
-    passes: bool = True
-    after: int = 100
-    error: type[BaseException] | None = None
+    """w_t = (t, t)."""
 
     def iterates(self, problem, rng=None):
         w = np.zeros(2)
-        for t in range(self.after):
-            if self.passes:
-                problem.softmin(w)
-            yield Iterate(t, w, momentum=w, extra={"i": w})
-            w += 1.0  # in place: what was yielded changes
-        if self.error is not None:
-            raise self.error("enough")
+        for t in range(100):
+            problem.softmin(w)
+            yield Iterate(t, w)
+            w += 1.0
 
 
 def test_large_data_are_judged_together_and_small_ones_at_once():
@@ -110,23 +98,6 @@ def test_a_real_pass_goes_on_while_iterates_are_judged():
 
     (found,) = check_run(Case(problem, DualAcceleration()), [claim(right)], 12)
     assert (found.verdict, found.checked) == ("holds", 26)
-
-
-@pytest.mark.parametrize("passes", [True, False])
-def test_what_a_solver_changes_in_place_was_judged_as_it_was(together, passes):
-    def kept(it, case):
-        t = float(it.t)
-        return [at_most(float(abs(v - t).max()), 0) for v in (it.w, it.momentum, it.extra["i"])]
-
-    (found,) = check_run(Case(SQUARE, Steps(passes)), [claim(kept)], 10)
-    assert (found.verdict, found.checked) == ("holds", 33)
-
-
-def test_what_came_before_a_crash_counts(together):
-    (found,) = check_run(Case(SQUARE, Steps(after=3, error=Crashed)), [claim(small)], 10)
-    assert (found.verdict, found.worst_t) == ("refuted", 2)
-    (found,) = check_run(Case(SQUARE, Steps(after=2, error=Crashed)), [claim(small)], 10)
-    assert (found.verdict, found.failure) == ("undecided", "crashed")
 
 
 def test_an_error_in_a_statement_is_not_taken_for_one_of_the_solver(together):

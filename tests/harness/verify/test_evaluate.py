@@ -28,13 +28,10 @@ from gammabar.harness.verify.numbers import (
 from gammabar.harness.verify.run_checks import (
     _clopper_pearson as clopper_pearson,
     check_run,
-    check_statement,
 )
 from gammabar.harness.verify.statement import (
     Statement,
-    direct,
     per_iterate,
-    separable,
     stopping,
 )
 from gammabar.problems import from_arrays, load
@@ -175,30 +172,6 @@ def test_a_violation_within_rounding_is_undecided(registered):
     assert verdict(s, [(1.0, 1 + 2.0**-30)], iterations=1).verdict == "refuted"
 
 
-def test_assumptions(registered):
-    s = claim(registered, lambda it, case: at_most(0, 1), assumes=(separable,))
-    lines = from_arrays([[1.0], [1.0]], [1, -1])
-    found = verdict(s, [(1.0,)], problem=lines)
-    assert (found.verdict, found.reason) == ("inapplicable", "the data are not separable")
-
-
-def test_history_hears_every_iterate(registered):
-    class Seen:
-        def __init__(self, case):
-            self.ts = []
-
-        def update(self, it):
-            self.ts.append(it.t)
-
-    s = claim(
-        registered,
-        lambda it, case: at_most(len(case.history(Seen).ts), it.t + 1),
-        since=2,
-        history=(Seen,),
-    )
-    assert verdict(s, [(1, 1)]).verdict == "holds"
-
-
 def test_claims_of_the_solver_are_not_believed(registered):
     """A solver that reports wrong scores is judged by the right ones."""
 
@@ -297,13 +270,6 @@ def test_the_origin_does_not_separate_and_no_rounding_excuses_it(registered):
 # the rest
 
 
-def test_direct_statements(registered):
-    direct("test.direct", reference="here", claim="", kind="value", problems=("",))(
-        lambda case: [at_most(1, 2), at_most(case.level, 5)]
-    )
-    assert check_statement(registered["test.direct"], Case()).verdict == "holds"
-
-
 def test_clopper_pearson_against_the_binomial_sum():
     low, high = clopper_pearson(3, 50, 0.01)
 
@@ -334,17 +300,6 @@ def test_one_run_feeds_all_statements(registered):
 
 
 # what a solver may try
-
-
-def test_the_data_cannot_be_changed(registered):
-    class Flips(DualAcceleration):
-        def iterates(self, problem, rng=None):
-            problem.y[:] = -problem.y
-            yield from super().iterates(problem, rng)
-
-    s = claim(registered, lambda it, case: at_least(it.smallest, 0))
-    with pytest.raises(ValueError, match="read-only"):
-        check_run(Case(SQUARE, Flips(), unit=True), [s], 3)
 
 
 def test_other_views_of_the_problem_are_consistent():

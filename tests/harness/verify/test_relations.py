@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf, nan
+from math import inf, isfinite, nan
 
 from flint import arb
 from hypothesis import example, given, strategies as st
@@ -100,5 +100,13 @@ relations = st.builds(
 def test_held_is_certain_and_as_tight(relation: Relation) -> None:
     tightness = relation.tightness() if relation.certain() else None
     expected = None if not relation.certain() else -inf if tightness is None else tightness
+    sides = relation.left.is_finite() and relation.right.is_finite()
+    if relation.op != "fact" and not (
+        sides and (relation.op != "==" or isfinite(relation.allowance))
+    ):
+        assert not relation.certain()
+        assert relation.decide(1e-15) in ("doubt", "rounding")
+    elif relation.op in ("<", "<=") and not isfinite(relation.allowance):
+        assert relation.decide(1e-15) != "violated"
     found = relation.held()
     assert found == expected or (found != found and expected != expected)

@@ -250,24 +250,6 @@ def test_after_the_first_separation_nothing_is_claimed():
         assert gb.verify(After, problem, name, iterations=5)[0].verdict != "refuted"
 
 
-@given(st.floats(-3, 3))
-@settings(max_examples=40)
-def test_mirror_descent_goes_down(theta: float) -> None:
-    def steps(problem: Any) -> Any:
-        w = problem.origin() + 0.1
-        while True:
-            yield w
-            w = w + theta * problem.softmin(w).pull
-
-    [found] = gb.verify(steps, "iris:0,1", "jst.sec3.1.mirror", iterations=6)
-    if theta > 1e-6:
-        assert found.verdict == "holds"
-    elif theta < -1e-6:
-        assert found.verdict == "refuted"
-    else:
-        assert found.verdict in ("undecided", "holds" if theta > 0 else "refuted")
-
-
 # --- options -------------------------------------------------------------------------------------
 
 ODD = [

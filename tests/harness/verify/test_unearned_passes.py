@@ -21,7 +21,7 @@ from gammabar.harness.registry import load_statements
 from gammabar.harness.run.in_process import BoundViolated, check_bounds
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View
-from gammabar.harness.verify.numbers import Relation, at_most, equal, number, size_of
+from gammabar.harness.verify.numbers import at_most, equal, number, size_of
 from gammabar.harness.verify.run_checks import (
     _clopper_pearson as clopper_pearson,
     check_run,
@@ -40,34 +40,6 @@ def about(solver: str) -> list[Any]:
 
 
 # --- infinite and undefined numbers ---------------------------------------------------------------
-
-FINITE = st.floats(allow_nan=False, allow_infinity=False)
-ANY = st.floats(allow_nan=True, allow_infinity=True)
-
-
-@st.composite
-def balls(draw: Any, finite: bool) -> arb:
-    """A ball, or one that is infinite or undefined in its midpoint or its radius."""
-    if finite:
-        return arb(draw(FINITE), abs(draw(FINITE)))
-    middle, radius = draw(st.sampled_from(["inf", "-inf", "nan", "0", "1e308"])), math.inf
-    return arb(middle, radius if middle in ("0", "1e308") else draw(st.sampled_from([0, radius])))
-
-
-@settings(max_examples=300)
-@given(st.data(), st.sampled_from(["<=", "<", "=="]), ANY, ANY, ANY)
-def test_what_is_infinite_or_no_number_decides_nothing(data, op, allowance, rounding, size):
-    """If a side or the allowance of an equation is not finite: neither holds nor violated."""
-    left_finite, right_finite = data.draw(st.sampled_from([(0, 0), (0, 1), (1, 0), (1, 1)]))
-    left, right = data.draw(balls(bool(left_finite))), data.draw(balls(bool(right_finite)))
-    relation = Relation(left, right, op, allowance=allowance, size=size)
-    decision = relation.decide(rounding)
-    sides = left.is_finite() and right.is_finite()
-    if not sides or (op == "==" and not math.isfinite(allowance)):
-        assert not relation.certain()
-        assert decision in ("doubt", "rounding")
-    elif not math.isfinite(allowance) or not math.isfinite(rounding):
-        assert decision != "violated" or op == "=="
 
 
 @settings(max_examples=40, deadline=None)
@@ -171,18 +143,6 @@ def test_a_run_has_a_positive_length(iterations):
     case = Case(load(PLANTED), DualAcceleration(), unit=True)
     with pytest.raises(ProblemError, match="iterations must be"):
         check_run(case, [ALL["jst.thm3.1.1"]], iterations)
-
-
-def test_a_solver_cannot_make_a_claim_inapplicable_to_itself():
-    """An option with another value is not skipped; a problem that does not fit is."""
-    with pytest.raises(BoundViolated, match=r"the solver's step is 0\.5"):
-        check_bounds(["jst.thm3.1.1"], DualAcceleration(step=0.5), PLANTED, iterations=5)
-    (verdict,) = check_bounds(
-        ["jst.thm3.1.1"], DualAcceleration(), "inseparable:n=20,d=3,seed=0", iterations=5
-    )
-    assert (verdict.verdict, verdict.reason) == ("inapplicable", "the data are not separable")
-    with pytest.raises(BoundViolated):
-        check_bounds(["jst.thm3.1.1"], Stops(0), PLANTED, iterations=5)
 
 
 # --- what a solver claims -------------------------------------------------------------------------
