@@ -45,7 +45,7 @@ def _forward(R, s, b, x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, fastmath=_FAST)
-def _backward(R, s, b, x):  # type: ignore[no-untyped-def]
+def backward(R, s, b, x):  # type: ignore[no-untyped-def]
     """Solve R x = b for the leading s × s triangle."""
     for i in range(s - 1, -1, -1):
         total = 0.0
@@ -54,9 +54,9 @@ def _backward(R, s, b, x):  # type: ignore[no-untyped-def]
         x[i] = (b[i] - total) / R[i, i]
 
 
-@njit(cache=True)
-def _drop(R, s, k):  # type: ignore[no-untyped-def]
-    """Remove column k from the factor and make it triangular again."""
+@njit(cache=True, fastmath=_FAST)
+def drop(Q, R, s, k):  # type: ignore[no-untyped-def]
+    """Remove column k from the factor and make it triangular again; turn the rows of Q alike."""
     for i in range(s):
         for j in range(max(k, i - 1), s - 1):
             R[i, j] = R[i, j + 1]
@@ -68,6 +68,10 @@ def _drop(R, s, k):  # type: ignore[no-untyped-def]
         for j in range(i + 1, s - 1):
             x, y = R[i, j], R[i + 1, j]
             R[i, j], R[i + 1, j] = c * x + d * y, c * y - d * x
+        one, two = Q[i], Q[i + 1]
+        for j in range(len(one)):
+            x, y = one[j], two[j]
+            one[j], two[j] = c * x + d * y, c * y - d * x
 
 
 @njit(cache=True, fastmath=_FAST)
@@ -145,12 +149,12 @@ def _affine(side, S, s, R, right, x, u, v, sides):  # type: ignore[no-untyped-de
     for k in range(s):
         right[k] = 1.0 if sides == 1 or side[S[k]] == 0 else 0.0
     _forward(R, s, right, x)
-    _backward(R, s, x, u)
+    backward(R, s, x, u)
     if sides == 2:
         for k in range(s):
             right[k] = 1.0 - right[k]
         _forward(R, s, right, x)
-        _backward(R, s, x, v)
+        backward(R, s, x, v)
         first, both, second = 0.0, 0.0, 0.0
         for k in range(s):
             if side[S[k]] == 0:
@@ -181,7 +185,7 @@ def _settle(side, S, q, s, R, inside, right, x, u, v, sides):  # type: ignore[no
         if leaving < 0:
             return s
         inside[S[leaving]] = False
-        _drop(R, s, leaving)
+        drop(R[:, :0], R, s, leaving)
         for k in range(leaving, s - 1):
             S[k], q[k] = S[k + 1], q[k + 1]
         s -= 1

@@ -6,26 +6,7 @@ Gram matrix of the working set. MNIST 0/1 (12,665 rows) needs about eight scans.
 
 A `Watch` keeps the best weights seen so far, reports progress and ends the search in time.
 
-Doubles see γ̄² in a Gram matrix only down to about 10⁻¹⁴ of the squared radius. Where the margin is
-narrower, or zero, two things are done instead.
-
-*Is there a margin at all?* Σ q_i a_i = 0 does not depend on the coordinates: it holds for the rows
-a_i if and only if it holds for the rows s_i Tᵀ a_i, with any regular T and any s_i > 0 (q_i becomes
-q_i / s_i). So T is chosen to make the covariance of the rows the identity and s_i to make them of
-length one, and the minimum-norm point of these rows is far easier to tell from zero. Rows that
-cannot have a weight go first: if the entries of a column are all of one sign, the rows where it is
-not zero have none, as Σ q_i a_ij = 0. (Presolving of linear programmes knows this as dual fixing;
-making rows isotropic is the rescaling of Dunagan and Vempala [1]_, done once.)
-
-*How wide is it?* The rows themselves are factored (`_orthogonal`), so that γ̄ itself, not its
-square, competes with rounding.
-
-Both are the working-set method again, many rows at a time; nothing that comes out is trusted.
-
-References
-----------
-.. [1] J. Dunagan and S. Vempala (2008), A simple polynomial-time rescaling algorithm for solving
-   linear programs. Mathematical Programming 114.
+Where the margin is too narrow for a Gram matrix of doubles, `narrow` takes over.
 """
 
 from __future__ import annotations
@@ -40,23 +21,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.oracle.pricing import Rows, Scans, least_scores, sides_of, spread
+from gammabar.oracle.pricing import Scans, spread
 from gammabar.oracle.rational import tame
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
-from gammabar.problems.points import is_sparse
-from gammabar.problems.problem import Floats
 
 if TYPE_CHECKING:
     from gammabar.oracle.result import Truth
 
 
 #: Rows added per scan: enough that scans are few, few enough that the Gram matrix stays small.
-_BATCH = 100
+BATCH = 100
 #: Below this share of the radius the point is the origin as far as doubles can tell.
 ZERO = 1e-10
 #: Below this share the squared margin is 10⁻⁸ of the Gram matrix, of which doubles show few digits:
-#: `oracle.narrow` takes over, where it can.
+#: `narrow` takes over, where it can.
 NARROW = 1e-4
+#: Columns up to which it does: dense factors of a full corral are 128 MB at 4,000.
+_COLUMNS = 4000
 #: Rows of a corral that there is room for, where the whole Gram matrix is at hand.
 ROOM = 160
 #: Entries of the data up to which no compiled code is loaded for them.
@@ -64,7 +45,7 @@ LITTLE = 50_000
 #: Entries of the data, if they were dense, from which on no dense copy of them is made lightly.
 LARGE = 40_000_000
 #: A scan is one pass over the data; convergence takes tens, so this is a guard, not a limit.
-_MAX_SCANS = 1000
+MAX_SCANS = 1000
 
 
 @dataclass(frozen=True)
@@ -99,6 +80,8 @@ def _exact_candidate(problem: Problem, watch: Watch) -> Candidate:
     found = working_set(problem, watch, NARROW if rows else ZERO)
     if found.settled or not rows or _large_and_wide(problem, found):
         return found
+    from gammabar.oracle.narrow import narrow_candidate
+
     return narrow_candidate(problem, found, watch)
 
 
@@ -133,9 +116,9 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
     S[:size], q[:size] = np.arange(size), 1 / sides
     _first_factor(R, gram, radius2)
     best, settled = np.inf, False
-    while look.count < _MAX_SCANS:
+    while look.count < MAX_SCANS:
         kept, whole = rows[S[:size]], look.whole
-        most = max(_BATCH, size // 2)
+        most = max(BATCH, size // 2)
         seen = look.look(kept, q[:size], most)
         square = seen.square
         if watch is not None and square > 0:
@@ -241,18 +224,18 @@ def cvxpy_working_set(problem: Problem) -> Candidate:
     side, sides = look.side, look.sides
     scores = problem.scores(problem.combine(np.full(n, 1.0 / n)))
     lowest = [np.flatnonzero(side == k) for k in range(sides)]
-    lowest = [some[np.argsort(scores[some], kind="stable")[: 2 * _BATCH]] for some in lowest]
+    lowest = [some[np.argsort(scores[some], kind="stable")[: 2 * BATCH]] for some in lowest]
     rows = np.sort(np.concatenate(lowest)).astype(np.int64)
-    while look.count < _MAX_SCANS:
+    while look.count < MAX_SCANS:
         result = kernel_dual(problem.gram(rows), side[rows] if sides == 2 else None)
         if result.q is None:
             raise ProblemError(f"CVXPY gave no answer ({result.status}); use --method exact")
         weights = np.maximum(result.q, 0.0)
         weights /= weights.sum()
         look.all_rows()
-        seen = look.look(rows, weights, 2 * _BATCH)
+        seen = look.look(rows, weights, 2 * BATCH)
         slack = 1e-7 * problem.radius * (max(seen.square, 0.0) ** 0.5 + 1e-7 * problem.radius)
-        fresh = seen.lowest(2 * _BATCH, slack, rows)
+        fresh = seen.lowest(2 * BATCH, slack, rows)
         if len(fresh) == 0:
             break
         rows = np.union1d(rows, fresh)
@@ -372,213 +355,3 @@ class Watch:
         """Raise `TimeUp` if it is."""
         if self.limit is not None and monotonic() - self._start >= self.limit:
             raise TimeUp
-
-
-#: Columns up to which dense factors of a full corral are kept (128 MB at 4,000).
-_COLUMNS = 4000
-#: Entries up to which all rows are made isotropic: copies in doubles of 0.5 GB each. Beyond, the
-#: first question is left out.
-_ENTRIES = 1 << 26
-#: Share of the largest eigenvalue of the covariance below which another is rounding.
-_FLAT = 1e-14
-
-_Tell = Callable[[Rows, Floats], None]
-
-
-def narrow_candidate(problem: Problem, first: Candidate, watch: Watch) -> Candidate:
-    """A better guess than `first`, which the Gram matrix gave, for rows with coordinates.
-
-    It has weights with Aᵀq = 0 as far as doubles tell, or is a guess at the minimum-norm point.
-    """
-    assert isinstance(problem, DenseProblem | SparseProblem)
-    watch.stage("is there a margin?")
-    gordan = _opposed(problem, watch)
-    if gordan is not None:
-        return Candidate(*gordan, first.scans, "opposed", settled=True)
-    watch.stage("narrow margin")
-    side, sides = sides_of(problem)
-    found = _Search(_Plain(problem), side, sides, problem.radius).run(
-        first.support, first.weights, _teller(problem, watch)
-    )
-    return Candidate(*_sorted(found.rows, found.weights), found.scans, "orthogonal", settled=True)
-
-
-class _Plain:
-    """The rows as they are."""
-
-    def __init__(self, problem: Any) -> None:
-        self.problem, self.n, self.width = problem, problem.n, problem.dimension
-
-    def take(self, rows: Rows) -> Floats:
-        block = self.problem._rows(rows)
-        return np.asarray(block.toarray() if is_sparse(block) else block)
-
-    def scores(self, w: Floats) -> Floats:
-        return np.asarray(self.problem.scores(w))
-
-
-class _White:
-    """Rows of length one with a covariance close to the identity, in memory."""
-
-    def __init__(self, A: Floats) -> None:
-        gram = A.T @ A
-        scale = 1 / np.sqrt(np.diag(gram))
-        values, vectors = np.linalg.eigh(gram * scale[:, None] * scale)
-        real = values > _FLAT * values[-1]  # the others are rounding: no row has a part in them
-        self.A = A @ (scale[:, None] * vectors[:, real] / np.sqrt(values[real]))
-        self.lengths = np.sqrt(np.einsum("ij,ij->i", self.A, self.A))
-        self.A /= self.lengths[:, None]
-        self.n, self.width = self.A.shape
-
-    def take(self, rows: Rows) -> Floats:
-        return self.A[rows]
-
-    def scores(self, w: Floats) -> Floats:
-        return np.asarray(self.A @ w)
-
-
-@dataclass
-class _Found:
-    rows: Rows
-    weights: Floats
-    zero: bool
-    scans: int
-
-
-class _Search:
-    """The working-set method with orthogonal factors on rows of some kind."""
-
-    def __init__(self, rows: Any, side: Rows, sides: int, lift: float) -> None:
-        self.rows, self.side, self.sides, self.lift = rows, side, sides, lift
-
-    def _lifted(self, some: Rows) -> Floats:
-        out = np.zeros((len(some), self.rows.width + self.sides))
-        out[:, : self.rows.width] = self.rows.take(some)
-        out[np.arange(len(some)), self.rows.width + self.side[some]] = self.lift
-        return out
-
-    def run(self, support: Rows, weights: Floats, tell: _Tell, decide: bool = False) -> _Found:
-        """From some rows and weights to the minimum-norm point; `tell` hears of those on the way.
-
-        With `decide` it ends as soon as all rows have a positive score: they are separable then.
-        """
-        from gammabar.oracle._orthogonal import LEVEL, nearest, refactor
-
-        source, sides, c = self.rows, self.sides, self.lift
-        width = source.width
-        capacity = min(width, source.n) + sides + 2
-        order = np.argsort(-weights, kind="stable")[: capacity - 1]
-        members = support[order]
-        Q, R = np.zeros((capacity, width + sides)), np.zeros((capacity, capacity))
-        S, q, rho = np.zeros(capacity, np.int64), np.zeros(capacity), np.zeros(width + sides)
-        size = len(members)
-        S[:size], q[:size] = np.arange(size), weights[order]
-        A = self._lifted(members)
-        size = refactor(A, Q, R, S, q, size)
-        q[:size] = _shared(q[:size], self.side[members[S[:size]]], sides)
-        best, scans = np.inf, 0
-        while True:
-            scans += 1
-            norms = np.sqrt(np.einsum("ij,ij->i", A, A))
-            size, norm, zero = nearest(
-                A, norms, self.side[members], sides, c, S, q, size, Q, R, rho
-            )
-            kept = members[S[:size]]
-            below = source.scores(rho[:width])
-            separates = decide and float(below.max()) < 0
-            below += c * rho[width:][self.side]
-            tell(kept, q[:size])
-            fresh = _highest(below, LEVEL * 10 * c * float(np.linalg.norm(rho)), kept, size)
-            if zero or separates or not norm < best or not len(fresh) or scans == _MAX_SCANS:
-                return _Found(kept, q[:size].copy(), zero, scans)
-            best = norm
-            A = np.vstack([A[S[:size]], self._lifted(fresh)])
-            members = np.concatenate([kept, fresh])
-            S[:size] = np.arange(size)
-
-
-def _teller(problem: Problem, watch: Watch) -> _Tell:
-    """What tells the watch about weights: the length of their point, and its margin."""
-    side, sides = sides_of(problem)
-
-    def tell(rows: Rows, weights: Floats) -> None:
-        present = np.bincount(side[rows], weights, sides) > 0
-        if not present.all():
-            watch.check()
-            return
-        weights = _shared(weights, side[rows], sides)
-        w = problem.combine(spread(problem.n, rows, weights))
-        norm, scores = float(np.linalg.norm(w)), problem.scores(w)
-        least = float(np.mean(least_scores(scores, side, sides)))
-        watch.seen(rows, weights, norm / problem.radius, least / (norm or 1.0) / problem.radius)
-
-    return tell
-
-
-def _shared(weights: Floats, side: Rows, sides: int) -> Floats:
-    """Weights scaled to the same sum on each side, and to the sum one."""
-    totals = np.bincount(side, weights, sides)
-    return np.asarray(weights / (totals * sides)[side])
-
-
-def _highest(below: Floats, least: float, kept: Rows, size: int) -> Rows:
-    """Rows that are furthest below their level, not yet in the working set."""
-    most = min(max(_BATCH, size // 2), len(below))
-    top = np.argpartition(-below, most - 1)[:most]
-    return np.setdiff1d(top[below[top] > least], kept)
-
-
-def _opposed(problem: Any, watch: Watch) -> tuple[Rows, Floats] | None:
-    """Rows and weights with Aᵀq = 0 (and yᵀq = 0, if the intercept is free), or None."""
-    A = _Plain(problem).take(np.arange(problem.n)) if _fits(problem) else None
-    if A is None:
-        return None
-    if problem.intercept == "free":
-        A = np.hstack([A, problem.radius * np.asarray(problem.y, dtype=np.float64)[:, None]])
-    live = _possible(A)
-    if not len(live):
-        return None
-    A = A[live]
-    A = A[:, (A != 0).any(axis=0)]
-    empty = live[~A.any(axis=1)]
-    if len(empty):  # a row that is zero is a proof of its own
-        return _sorted(empty[:1], np.ones(1))
-    white, tell = _White(A), _teller(problem, watch)
-    start = np.array([int(white.scores(white.A.mean(axis=0)).argmin())])
-    found = _Search(white, np.zeros(len(live), np.int64), 1, 1.0).run(
-        start,
-        np.ones(1),
-        lambda rows, weights: tell(live[rows], weights / white.lengths[rows]),
-        decide=True,
-    )
-    if not found.zero:
-        return None
-    return _sorted(live[found.rows], found.weights / white.lengths[found.rows])
-
-
-def _fits(problem: Problem) -> bool:
-    return problem.n * problem.dimension <= _ENTRIES
-
-
-def _possible(A: Floats) -> Rows:
-    """The rows that may have a weight in q ≥ 0 with Aᵀq = 0; the others have none.
-
-    If no entry of a column is negative (or none positive) on the rows that are left, those with
-    another entry than zero in it are left out, and so on.
-    """
-    positive, negative = A > 0, A < 0
-    live = np.arange(len(A))
-    while len(live):
-        lopsided = positive.any(axis=0) ^ negative.any(axis=0)
-        if not lopsided.any():
-            break
-        stays = ~(positive[:, lopsided] | negative[:, lopsided]).any(axis=1)
-        live, positive, negative = live[stays], positive[stays], negative[stays]
-    return live
-
-
-def _sorted(rows: Rows, weights: Floats) -> tuple[Rows, Floats]:
-    """Rows with positive weights in increasing order; weights of sum one."""
-    order = np.argsort(rows)
-    order = order[weights[order] > 0]
-    return rows[order], weights[order] / weights[order].sum()

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -46,10 +47,7 @@ class ModelResult:
     ----------
     status : str
         CVXPY's: "optimal", "optimal_inaccurate", "infeasible" (the primal of data that cannot be
-        separated), "infeasible_inaccurate", …, or "solver_error".
-    solver : str
-    settings : dict
-        Tolerances and limits by the solver's names.
+        separated), …, or "solver_error".
     gamma : float
         The margin by the model's own optimal value; 0 when it is infeasible, NaN when unknown.
     q : array or None
@@ -61,6 +59,8 @@ class ModelResult:
         Time to build and solve the model.
     b : float
         The bias that belongs to w, in the models that have one.
+    settings : dict
+        Tolerances and limits by the solver's names.
     """
 
     status: str
@@ -75,29 +75,16 @@ class ModelResult:
 
 def hard_margin_primal(A: Any) -> ModelResult:
     """min ½‖w‖² subject to A w ≥ 1, for A dense or sparse; q_i ∝ dual_i."""
-    cp = _cvxpy()
-    begin = time.perf_counter()
-    scaled, radius = _scaled(A)
-    w = cp.Variable(scaled.shape[1])
-    margins = scaled @ w >= 1
-    status = _solve(cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [margins]))
-    return _from_primal(status, w.value, margins.dual_value, radius, begin)
+    return _primal(A, lambda scaled, w: scaled @ w)
 
 
 def hard_margin_dual(A: Any) -> ModelResult:
     """min ‖Aᵀ q‖² subject to q in the simplex, for A dense or sparse."""
-    cp = _cvxpy()
     begin = time.perf_counter()
     scaled, radius = _scaled(A)
-    q, constraints = _simplex(scaled.shape[0])
-    status = _solve(cp.Problem(cp.Minimize(cp.sum_squares(scaled.T @ q)), constraints))
-    weights = _normalised(q.value)
-    if weights is None:
-        return _result(status, math.nan, None, None, begin)
-    pull = scaled.T @ weights
-    length = float(np.linalg.norm(pull))
-    w = pull / length / length / radius if length > 0 else None
-    return _result(status, length * radius, weights, w, begin)
+    status, q, length = _dual(scaled.T)
+    w = scaled.T @ q / length / length / radius if length > 0 else None
+    return _result(status, length * radius, q, w, begin)
 
 
 def free_intercept_primal(X: Any, y: Any) -> ModelResult:
@@ -105,14 +92,9 @@ def free_intercept_primal(X: Any, y: Any) -> ModelResult:
 
     With the constant feature, the augmented intercept, it is `hard_margin_primal`.
     """
-    cp = _cvxpy()
-    begin = time.perf_counter()
-    scaled, radius = _scaled(X)
-    signs = np.asarray(y, dtype=np.float64)
-    w, b = cp.Variable(scaled.shape[1]), cp.Variable()
-    margins = cp.multiply(signs, scaled @ w + b) >= 1
-    status = _solve(cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [margins]))
-    found = _from_primal(status, w.value, margins.dual_value, radius, begin)
+    cp, signs = _cvxpy(), np.asarray(y, dtype=np.float64)
+    b = cp.Variable()
+    found = _primal(X, lambda scaled, w: cp.multiply(signs, scaled @ w + b))
     return found if found.w is None else replace(found, b=float(b.value))
 
 
@@ -120,25 +102,17 @@ def free_intercept_dual(X: Any, y: Any) -> ModelResult:
     """min ‖Σ q_i y_i x_i‖² subject to q in the simplex with half its weight on either class."""
     from scipy.sparse import diags_array
 
-    cp = _cvxpy()
     begin = time.perf_counter()
     scaled, radius = _scaled(X)
     signs = np.asarray(y, dtype=np.float64)
     rows = diags_array(signs) @ scaled
-    q, constraints = _simplex(len(signs))
-    objective = cp.Minimize(cp.sum_squares(rows.T @ q))
-    status = _solve(cp.Problem(objective, [*constraints, signs @ q == 0]))
-    weights = _normalised(q.value)
-    if weights is None:
-        return _result(status, math.nan, None, None, begin)
-    pull = rows.T @ weights
-    length = float(np.linalg.norm(pull))
-    if length == 0:
-        return _result(status, 0.0, weights, None, begin)
-    w = pull / length / length
+    status, q, length = _dual(rows.T, signs)
+    if not length > 0:
+        return _result(status, length, q, None, begin)
+    w = rows.T @ q / length / length
     scores = rows @ w
     b = float(scores[signs < 0].min() - scores[signs > 0].min()) / 2
-    return replace(_result(status, length * radius, weights, w / radius, begin), b=b)
+    return replace(_result(status, length * radius, q, w / radius, begin), b=b)
 
 
 def kernel_dual(G: Any, sides: Any = None) -> ModelResult:
@@ -148,24 +122,15 @@ def kernel_dual(G: Any, sides: Any = None) -> ModelResult:
     The model is min ‖F q‖² with a factor FᵀF = G, since rounding makes most singular Gram
     matrices slightly indefinite.
     """
-    cp = _cvxpy()
     begin = time.perf_counter()
     gram = np.asarray(G, dtype=np.float64)
     if gram.ndim != 2 or gram.shape[0] != gram.shape[1]:
         raise ProblemError(f"a Gram matrix must be square, not of shape {gram.shape}")
     square = float(np.diagonal(gram).max(initial=0.0)) or 1.0
-    gram = gram / square
-    factor = _factor(gram)
-    q, constraints = _simplex(len(gram))
-    if sides is not None:
-        constraints.append((2.0 * np.asarray(sides) - 1) @ q == 0)
-    status = _solve(cp.Problem(cp.Minimize(cp.sum_squares(factor @ q)), constraints))
-    weights = _normalised(q.value)
-    if weights is None:
-        return _result(status, math.nan, None, None, begin)
-    norm = float(np.linalg.norm(factor @ weights))
-    alpha = weights / norm / norm / square if norm > 0 else None
-    return _result(status, norm * math.sqrt(square), weights, alpha, begin)
+    balance = None if sides is None else 2.0 * np.asarray(sides) - 1
+    status, q, length = _dual(_factor(gram / square), balance)
+    alpha = q / length / length / square if length > 0 and q is not None else None
+    return _result(status, length * math.sqrt(square), q, alpha, begin)
 
 
 def multiclass_primal(X: Any, labels: Any, k: int) -> ModelResult:
@@ -175,17 +140,10 @@ def multiclass_primal(X: Any, labels: Any, k: int) -> ModelResult:
     Telgarsky 2021, Theorem 5.1). Row i (k − 1) + s belongs to example i and the s-th class other
     than c_i.
     """
-    cp = _cvxpy()
-    begin = time.perf_counter()
-    scaled, radius = _scaled(X)
-    U = cp.Variable((scaled.shape[1], k))
-    classes = np.asarray(labels, dtype=np.int64)
-    if k < 2 or classes.shape != scaled.shape[:1] or classes.min() < 0 or classes.max() >= k:
+    cp, classes = _cvxpy(), np.asarray(labels, dtype=np.int64)
+    if k < 2 or classes.shape != np.shape(X)[:1] or classes.min() < 0 or classes.max() >= k:
         raise ProblemError(f"labels must be classes from 0 to k − 1 = {k - 1}, one for each row")
-    margins = _differences(classes, k) @ cp.vec(scaled @ U, "C") >= 1
-    status = _solve(cp.Problem(cp.Minimize(cp.sum_squares(U) / 2), [margins]))
-    flat = None if U.value is None else U.value.ravel()
-    return _from_primal(status, flat, margins.dual_value, radius, begin)
+    return _primal(X, lambda scaled, U: _differences(classes, k) @ cp.vec(scaled @ U, "C"), k)
 
 
 def l1_margin(A: Any, signed: bool = True) -> ModelResult:
@@ -232,15 +190,32 @@ def _result(
     return ModelResult(status, SOLVER, gamma, q, w, time.perf_counter() - begin)
 
 
-def _from_primal(status: str, w: Any, dual: Any, radius: float, begin: float) -> ModelResult:
-    """The result of a model with constraints A w ≥ 1 on rows that were divided by the radius."""
+def _primal(data: Any, scores: Callable[[Any, Any], Any], *shape: int) -> ModelResult:
+    """min ½‖w‖² subject to scores ≥ 1, on rows that are divided by their largest norm."""
+    cp = _cvxpy()
+    begin = time.perf_counter()
+    scaled, radius = _scaled(data)
+    w = cp.Variable((scaled.shape[1], *shape))
+    margins = scores(scaled, w) >= 1
+    status = _solve(cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [margins]))
     if status.startswith("infeasible"):
         return _result(status, 0.0, None, None, begin)
-    if w is None:
+    if w.value is None:
         return _result(status, math.nan, None, None, begin)
-    length = float(np.linalg.norm(w))
+    length = float(np.linalg.norm(w.value))
     gamma = radius / length if length > 0 else math.nan
-    return _result(status, gamma, _normalised(dual), np.asarray(w) / radius, begin)
+    return _result(status, gamma, _normalised(margins.dual_value), w.value.ravel() / radius, begin)
+
+
+def _dual(factor: Any, balance: Any = None) -> tuple[str, Floats | None, float]:
+    """min ‖F q‖² over the simplex, with balanceᵀ q = 0: the status, q, and ‖F q‖ or NaN."""
+    cp = _cvxpy()
+    q, constraints = _simplex(factor.shape[1])
+    if balance is not None:
+        constraints.append(balance @ q == 0)
+    status = _solve(cp.Problem(cp.Minimize(cp.sum_squares(factor @ q)), constraints))
+    weights = _normalised(q.value)
+    return status, weights, math.nan if weights is None else float(np.linalg.norm(factor @ weights))
 
 
 def _simplex(n: int) -> tuple[Any, list[Any]]:

@@ -29,14 +29,10 @@ and stays in the basis, a basis is a set J of columns (basic w_j) and a set I of
 is regular; primal and dual basic solutions are B z = e and Bᵀ y = −e with z = (w_J, v) and
 y = (q_I, −v). Such an optimal (I, J) is a Shapley–Snow kernel of the game.
 
-The basis that a floating-point solver suggests is mostly optimal as it stands. If it is only dual
-feasible, the dual simplex method goes on from it. If it is neither primal nor dual feasible, the
-least-index criss-cross method [1]_ [2]_, which may start anywhere, mends it: take the least
+The basis that a floating-point solver suggests is mostly optimal as it stands. If it is not, or
+without a suggestion, the least-index criss-cross method [1]_ [2]_ goes on from it: take the least
 variable that is primal or dual infeasible, and exchange it for the least variable on which its row
-or column has the right sign. That is slow from afar, so after a few hundred steps, or without a
-suggestion, the dual simplex method starts from one row and its largest entry, which is always dual
-feasible. It picks the most negative variable, and Bland's least index [3]_ while the value stands
-still; after finitely many steps the value falls or the basis is optimal, so the method ends.
+or column has the right sign. It may start anywhere and ends after finitely many steps.
 
 A signed game has value 0 when Mᵀ q = 0 for some q. Then w = 0 will do, and no vertex of the primal
 is looked for: there the programme is as degenerate as can be.
@@ -52,8 +48,6 @@ References
 .. [1] T. Terlaky (1985), A convergent criss-cross method, Optimization 16(5).
 .. [2] K. Fukuda and T. Terlaky (1997), Criss-cross methods: a fresh view on pivot algorithms,
    Mathematical Programming 79.
-.. [3] R. G. Bland (1977), New finite pivoting rules for the simplex method, Mathematics of
-   Operations Research 2(2).
 """
 
 from __future__ import annotations
@@ -70,6 +64,7 @@ from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.certificate import rational
+from gammabar.oracle.linear_algebra import to_fmpz_mat
 from gammabar.problems.problem import Floats, ProblemError
 
 #: Bit operations (about 10⁹ a second) that exact pivoting may take before bounds are given instead.
@@ -145,21 +140,14 @@ def solve_l1(
     signed: bool,
     budget: int = _BUDGET,
 ) -> L1Truth:
-    """The ℓ₁ margin of the rows a_i = scale · rows_i.
+    """The ℓ₁ margin of the rows a_i = scale · rows_i, which are integers; the scale is positive.
 
     Parameters
     ----------
-    rows : fmpz_mat, lists of int, or an array of integers
-    scale : Fraction
-        Positive.
     signed : bool
         Maximise over ‖w‖₁ ≤ 1 (True) or over the probability simplex (False).
     budget : int
         Bit operations for exact pivoting; 0 asks for bounds.
-
-    Returns
-    -------
-    L1Truth
 
     Examples
     --------
@@ -170,14 +158,14 @@ def solve_l1(
     if not scale > 0:
         raise ProblemError(f"the scale of the rows must be positive, not {scale}")
     largest = max(map(abs, (int(table.max()), int(table.min()))))
-    suggestion = _suggest(ratios(table, largest), signed)
+    found = _suggest(ratios(table, largest), signed)
     game = _Game(matrix, signed)
-    limit = _pivots(game, suggestion, largest, budget)
-    equilibrium = game.solve(suggestion.rows, suggestion.columns, limit) if limit else None
-    if equilibrium is None:
-        w, q = _rounded(suggestion.w), _rounded(suggestion.q)
+    limit = _pivots(game, found, largest, budget)
+    basic = game.solve(found.rows, found.columns, limit) if limit else None
+    if basic is None:
+        w, q = _rounded(found.w), _rounded(found.q)
     else:
-        w, q = equilibrium.columns, equilibrium.rows
+        w, q = ({k: int(v) for k, v in part.items() if v} for part in (basic.w, basic.q))
     return _prove(game, _folded(w, game), q, scale, scale * largest)
 
 
@@ -195,7 +183,7 @@ def integers(rows: Any) -> tuple[fmpz_mat, NDArray[Any]]:
         raise ProblemError("the rows must form a matrix with at least one row and one column")
     if table.dtype == object and not all(isinstance(v, int) for v in table.flat):
         raise ProblemError("the rows must consist of integers")
-    return fmpz_mat(len(table), table.shape[1], table.ravel().tolist()), table
+    return to_fmpz_mat(table), table
 
 
 def ratios(table: NDArray[Any], largest: int) -> NDArray[np.float64]:
@@ -251,27 +239,6 @@ def _prove(
     )
 
 
-#: Steps of the criss-cross method before the simplex method takes over.
-_REPAIRS = 200
-#: Simplex steps without progress before Bland's rule is used.
-_PATIENCE = 20
-
-
-@dataclass(frozen=True)
-class _Equilibrium:
-    """Optimal strategies: weights over common denominators, by row and by column.
-
-    Weights are positive and add up to the total; choices that are not listed have weight zero.
-    In a signed game of value zero no column is listed: w = 0.
-    """
-
-    rows: dict[int, int]
-    rows_total: int
-    columns: dict[int, int]
-    columns_total: int
-    pivots: int
-
-
 class _Basic:
     """The basis (I, J): its solutions, and the rows and columns of its tableau."""
 
@@ -281,18 +248,16 @@ class _Basic:
         block = [[game.entry(i, j) for j in columns] + [-1] for i in rows]
         self.matrix = fmpz_mat([*block, [1] * k + [0]])
         self.transposed = self.matrix.transpose()
-        self.w, v, self.w_den = self._solve(self.matrix, columns, [0] * k + [1])
-        self.q, u, self.q_den = self._solve(self.transposed, rows, [0] * k + [-1])
-        self.value = Fraction(int(v), int(self.w_den))
-        # Basic variables (over w_den) and reduced costs of the others (over q_den; u is minus
-        # the value), zero for those of the wrong side: what is negative is infeasible.
-        self.primal = dict(self.w)
-        self.primal.update((game.slack(i), s - v) for i, s in enumerate(game.scores(self.w)))
-        self.dual = {j: -u - p for j, p in enumerate(game.pull(self.q))}
-        self.dual.update((game.slack(i), q) for i, q in self.q.items())
-        self.costly = [name for name, value in self.dual.items() if value < 0]
-        self.short = [name for name, value in self.primal.items() if value < 0]
-        if game.signed and self.value == 0 and not self.costly:
+        self.w, v, _ = self._solve(self.matrix, columns, [0] * k + [1])
+        self.q, u, _ = self._solve(self.transposed, rows, [0] * k + [-1])
+        # Basic variables and reduced costs of the others, each over a denominator of their own; u
+        # is minus the value. What is negative is infeasible.
+        slacks = ((game.slack(i), s - v) for i, s in enumerate(game.scores(self.w)))
+        costs = ((game.slack(i), q) for i, q in self.q.items())
+        self.short = [name for name, value in [*self.w.items(), *slacks] if value < 0]
+        self.costly = [j for j, p in enumerate(game.pull(self.q)) if -u - p < 0]
+        self.costly += [name for name, value in costs if value < 0]
+        if game.signed and v == 0 and not self.costly:
             self.w, self.short = {}, []  # w = 0 has the value that q guarantees
 
     @staticmethod
@@ -311,17 +276,6 @@ class _Basic:
         if least in self.short:
             return least, min(name for name, rate in self._row(least) if rate > 0)
         return least, min(name for name, rate in self._column(least) if rate < 0)
-
-    def dual_simplex(self, bland: bool) -> tuple[int, int]:
-        """The same for a basis that is dual feasible, and stays so."""
-        leaving = min(self.short, key=lambda name: (0 if bland else self.primal[name], name))
-        # The denominators are common to all, so they do not matter; ties go to the least name.
-        ratios = (
-            (Fraction(int(self.dual[name]), int(rate)), name)
-            for name, rate in self._row(leaving)
-            if rate > 0
-        )
-        return leaving, min(ratios)[1]
 
     def _row(self, basic: int) -> Iterator[tuple[int, fmpz]]:
         """How fast the given basic variable grows with each nonbasic one, over one denominator."""
@@ -365,16 +319,6 @@ class _Basic:
             else:
                 columns ^= {variable}
         return _Basic(self.game, sorted(rows), sorted(columns))
-
-    def equilibrium(self, pivots: int) -> _Equilibrium:
-        """The solutions, when they are optimal."""
-        return _Equilibrium(
-            {i: int(q) for i, q in self.q.items() if q},
-            int(self.q_den),
-            {j: int(w) for j, w in self.w.items() if w},
-            int(self.w_den),
-            pivots,
-        )
 
 
 class _Game:
@@ -425,43 +369,24 @@ class _Game:
         entries = (vector * self.matrix).entries()
         return entries + [-value for value in entries] if self.signed else entries
 
-    def solve(
-        self, rows: list[int] | None, columns: list[int] | None, limit: int
-    ) -> _Equilibrium | None:
-        """An equilibrium, from the suggested basis, or None when `limit` pivots do not reach it.
+    def solve(self, rows: list[int] | None, columns: list[int] | None, limit: int) -> _Basic | None:
+        """An optimal basis, or None when `limit` pivots do not reach one.
 
-        Parameters
-        ----------
-        rows, columns : list of int or None
-            A start, as many rows as columns; it need not be feasible, not even regular.
-        limit : int
-            Largest number of pivots.
+        The suggested basis, as many rows as columns, need not be feasible, not even regular.
         """
-        pivots = 0
         basic = self._start(rows, columns)
-        while basic.costly and pivots < limit:
-            pivots += 1
-            basic = basic.exchanged(*basic.criss_cross()) if pivots <= _REPAIRS else self._simple()
-        return self._dual_simplex(basic, pivots, limit)
+        for _ in range(limit):
+            if not basic.short and not basic.costly:
+                return basic
+            basic = basic.exchanged(*basic.criss_cross())
+        return None
 
     def _start(self, rows: list[int] | None, columns: list[int] | None) -> _Basic:
         if rows and columns:
             with suppress(ZeroDivisionError):  # a singular suggestion is no basis
                 return _Basic(self, sorted(rows), sorted(columns))
-        return self._simple()
-
-    def _simple(self) -> _Basic:
-        """One row and its largest entry: regular and dual feasible."""
         row = [self.entry(0, j) for j in range(self.choices)]
         return _Basic(self, [0], [row.index(max(row))])
-
-    def _dual_simplex(self, basic: _Basic, pivots: int, limit: int) -> _Equilibrium | None:
-        idle = 0
-        while basic.short and pivots < limit:
-            previous, basic = basic.value, basic.exchanged(*basic.dual_simplex(idle >= _PATIENCE))
-            idle = 0 if basic.value < previous else idle + 1
-            pivots += 1
-        return None if basic.short or basic.costly else basic.equilibrium(pivots)
 
 
 #: Rows in the first working set and rows added per round.
@@ -550,49 +475,31 @@ def _basis(
     sure_columns: NDArray[np.bool_],
     near_columns: NDArray[np.bool_],
 ) -> tuple[list[int], list[int]] | tuple[None, None]:
-    """As many rows as columns, the sure ones and more, with a regular bordered matrix."""
+    """As many rows as columns, the sure ones and more, with a regular bordered matrix.
+
+    Gaussian elimination with complete pivoting, among some rows and columns at a time.
+    """
     rows = np.flatnonzero(sure_rows | near_rows)
     columns = np.flatnonzero(sure_columns | near_columns)
     if not sure_rows.any() or not sure_columns.any():
         return None, None
-    bordered = np.ones((len(rows) + 1, len(columns) + 1))
-    bordered[:-1, :-1] = matrix[np.ix_(rows, columns)]
-    bordered[:-1, -1], bordered[-1, -1] = -1.0, 0.0
-    sure_r, sure_c = np.append(sure_rows[rows], False), np.append(sure_columns[columns], False)
-    every_r, every_c = np.ones(len(sure_r), bool), np.ones(len(sure_c), bool)
-    elimination = _Elimination(bordered)
+    rest = np.ones((len(rows) + 1, len(columns) + 1))
+    rest[:-1, :-1] = matrix[np.ix_(rows, columns)]
+    rest[:-1, -1], rest[-1, -1] = -1.0, 0.0
+    sure_r, sure_c = np.flatnonzero(sure_rows[rows]), np.flatnonzero(sure_columns[columns])
+    every_r, every_c = np.arange(len(rows) + 1), np.arange(len(columns) + 1)
+    picked: list[tuple[int, int]] = []
     # The border must be in: v with a sure row, and the sum of the weights with a sure column.
-    elimination.pivot(int(np.argmax(sure_r)), len(columns))
-    elimination.pivot(len(rows), int(np.argmax(sure_c)))
-    elimination.run(sure_r, sure_c)
-    elimination.run(every_r, sure_c)
-    elimination.run(sure_r, every_c)
-    picked_rows = [int(rows[i]) for i in elimination.rows if i < len(rows)]
-    picked_columns = [int(columns[j]) for j in elimination.columns if j < len(columns)]
-    return picked_rows, picked_columns
-
-
-class _Elimination:
-    """Gaussian elimination with complete pivoting among some rows and columns at a time."""
-
-    def __init__(self, matrix: Floats) -> None:
-        self.rest = matrix
-        self.rows: list[int] = []
-        self.columns: list[int] = []
-
-    def pivot(self, i: int, j: int) -> None:
-        self.rows.append(i)
-        self.columns.append(j)
-        self.rest -= np.outer(self.rest[:, j] / self.rest[i, j], self.rest[i])
-        self.rest[i] = 0.0
-        self.rest[:, j] = 0.0
-
-    def run(self, rows: NDArray[np.bool_], columns: NDArray[np.bool_]) -> None:
-        """Pivot while there is an entry well above rounding errors."""
-        r, c = np.flatnonzero(rows), np.flatnonzero(columns)
-        while len(r) and len(c):
-            block = np.abs(self.rest[np.ix_(r, c)])
-            i, j = np.unravel_index(int(np.argmax(block)), block.shape)
-            if block[i, j] < _NEAR:
-                return
-            self.pivot(int(r[i]), int(c[j]))
+    stages = [(sure_r, every_c[-1:]), (every_r[-1:], sure_c)]
+    for r, c in [*stages, (sure_r, sure_c), (every_r, sure_c), (sure_r, every_c)]:
+        while True:
+            block = np.abs(rest[np.ix_(r, c)])
+            at = np.unravel_index(int(np.argmax(block)), block.shape)
+            if block[at] < _NEAR:
+                break
+            i, j = int(r[at[0]]), int(c[at[1]])
+            rest -= np.outer(rest[:, j] / rest[i, j], rest[i])
+            rest[i], rest[:, j] = 0.0, 0.0
+            picked.append((i, j))
+    chosen = [int(rows[i]) for i, _ in picked if i < len(rows)]
+    return chosen, [int(columns[j]) for _, j in picked if j < len(columns)]

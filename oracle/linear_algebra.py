@@ -44,20 +44,22 @@ def leading(reduced: Any, rank: int) -> list[int]:
 
 def pivots(table: NDArray[Any], prime: int = PRIMES[0]) -> list[int]:
     """Columns that are independent modulo a prime and span the others modulo it."""
-    entries = [int(v) % prime for v in table.ravel().tolist()]
-    return leading(*nmod_mat(len(table), table.shape[1], entries, prime).rref())
+    return leading(*nmod_mat(to_fmpz_mat(table), prime).rref())
 
 
-def null_space(table: NDArray[Any]) -> fmpz_mat:
-    """A basis of the vectors orthogonal to all rows, as the columns of a matrix of integers."""
+def null_space(table: NDArray[Any], most: int | None = None) -> fmpz_mat:
+    """A basis of the vectors orthogonal to all rows, as the columns of a matrix of integers.
+
+    Of its vectors there are `most` at most, if that is said.
+    """
     d, whole, rows = table.shape[1], to_fmpz_mat(table), pivots(table.T)
     while True:
         part = to_fmpz_mat(table[rows]) if rows else fmpz_mat(1, d)
         kernel, nullity = part.nullspace()
-        columns = kernel.transpose().tolist()[: int(nullity)]
+        columns = kernel.transpose().tolist()[: int(nullity)][:most]
         shared = [math.gcd(*map(int, column)) for column in columns]
         flat = [int(v) // g for column, g in zip(columns, shared, strict=True) for v in column]
-        basis = fmpz_mat(int(nullity), d, flat).transpose()
+        basis = fmpz_mat(len(columns), d, flat).transpose()
         missed = [i for i, row in enumerate((whole * basis).tolist()) if any(row)]
         if not missed:
             return basis

@@ -45,14 +45,13 @@ from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
-from flint import fmpz_mat, nmod_mat
+from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.l1 import integers, ratios, solve_l1
+from gammabar.oracle.linear_algebra import integers_of, null_space
+from gammabar.oracle.roots import root_bounds
 from gammabar.problems.problem import Floats, ProblemError
-
-#: A prime for ranks: regular modulo the prime is regular.
-_PRIME = 2**61 - 1
 
 _FLAT = (
     "ρ = 0 exactly: the origin is a convex combination of the rows, and all rows are orthogonal"
@@ -65,6 +64,18 @@ _BOUNDARY = (
 
 #: Largest number of subsets that are tried, and largest dimension (minors take d 2ᵈ products).
 _SUBSETS, _DIMENSION = 500_000, 10
+#: Subsets that are filtered at a time.
+_CHUNK = 4096
+#: Matrix entries times programmes solved: beyond it only plain directions are tried.
+_WORK = 40_000_000
+#: Facets from which the local search starts, and its steps from each.
+_STARTS, _STEPS = 4, 6
+#: Largest dimension for the exact inverse of a simplex.
+_SIMPLEX = 150
+
+Point = tuple[int, ...]
+#: The inequality ⟨normal, x⟩ ≤ offset in coprime integers; the normal points outwards.
+Facet = tuple[Point, int]
 
 
 @dataclass(frozen=True)
@@ -75,8 +86,6 @@ class SignedMargin:
     ----------
     rho_squared_lo, rho_squared_hi : Fraction
         They enclose ρ²; ρ itself is minus its square root.
-    exact : bool
-        Whether they are equal.
     statement : str
         What is proved, and by what, in plain words.
     witness : tuple of Fraction
@@ -85,9 +94,13 @@ class SignedMargin:
 
     rho_squared_lo: Fraction
     rho_squared_hi: Fraction
-    exact: bool
     statement: str
     witness: tuple[Fraction, ...]
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds are equal."""
+        return self.rho_squared_lo == self.rho_squared_hi
 
 
 def signed_margin(
@@ -117,32 +130,32 @@ def signed_margin(
     matrix, table = integers(rows)
     if not scale > 0:
         raise ProblemError(f"the scale of the rows must be positive, not {scale}")
-    flat = _orthogonal(matrix, table)
+    flat = _orthogonal(table)
     if flat is not None:
         _combination(table, support)
         return _zero(flat, _FLAT)
     # Some rows are off every hyperplane through the origin, but perhaps on one that is not.
-    if _null_vector(_with_ones(matrix)) is not None:
+    if null_space(np.column_stack([table, np.ones(len(table), table.dtype)]), 1).ncols():
         raise _separable()
     found = facets([tuple(map(int, row)) for row in table.tolist()], limit)
     if found is None:
         return _bounds(matrix, table, scale, support)
-    nearest = min(found, key=lambda f: _signed_square(f.offset, f.normal))
-    if nearest.offset < 0:
+    normal, offset = min(found, key=lambda facet: _signed_square(facet[1], facet[0]))
+    if offset < 0:
         raise _separable()
-    w = [-v for v in nearest.normal]
-    if nearest.offset == 0:
+    w = [-v for v in normal]
+    if offset == 0:
         return _zero(w, _BOUNDARY)
-    square = _signed_square(nearest.offset, nearest.normal) * scale**2
+    square = _signed_square(offset, normal) * scale**2
     statement = (
         f"ρ = −√(rho_squared) exactly: the hull of the rows has {len(found)} facets, and this is"
         " the distance of the origin to the nearest; the witness is its inward normal"
     )
-    return SignedMargin(square, square, True, statement, tuple(map(Fraction, w)))
+    return SignedMargin(square, square, statement, tuple(map(Fraction, w)))
 
 
 def _signed_square(offset: int, normal: Sequence[int]) -> Fraction:
-    """The squared distance of a hyperplane, negative when the origin is outside."""
+    """The squared distance of a hyperplane, with the sign of the offset."""
     return Fraction(offset * abs(offset), sum(v * v for v in normal))
 
 
@@ -153,7 +166,7 @@ def _separable() -> ProblemError:
 
 
 def _zero(w: Sequence[int], statement: str) -> SignedMargin:
-    return SignedMargin(Fraction(0), Fraction(0), True, statement, tuple(map(Fraction, w)))
+    return SignedMargin(Fraction(0), Fraction(0), statement, tuple(map(Fraction, w)))
 
 
 def _combination(table: NDArray[Any], support: Sequence[int] | None) -> list[int]:
@@ -171,103 +184,21 @@ def _combination(table: NDArray[Any], support: Sequence[int] | None) -> list[int
     )
 
 
-def _with_ones(matrix: fmpz_mat) -> fmpz_mat:
-    return fmpz_mat([[*row, 1] for row in matrix.tolist()])
-
-
-def _orthogonal(matrix: fmpz_mat, table: NDArray[Any]) -> list[int] | None:
+def _orthogonal(table: NDArray[Any]) -> list[int] | None:
     """A direction orthogonal to all rows, if there is one."""
     used = (table != 0).any(axis=0)
     if not used.all():  # a column of zeros, such as a pixel that is never lit, needs no algebra
         return [int(j == int(np.argmin(used))) for j in range(len(used))]
-    return _null_vector(matrix)
+    return integers_of(null_space(table, 1)) or None
 
 
-def _null_vector(matrix: fmpz_mat) -> list[int] | None:
-    """An integer vector x ≠ 0 with matrix · x = 0, or None when the columns are independent."""
-    d = matrix.ncols()
-    reduced, rank = nmod_mat(matrix.transpose(), _PRIME).rref()
-    if rank == d:
-        return None
-    # Pivots of the transpose name rows that span the others modulo the prime, hence almost surely
-    # also over the rationals; should they not, the whole matrix is reduced.
-    table = reduced.tolist()
-    pivots = [next(j for j, v in enumerate(row) if int(v)) for row in table[: int(rank)]]
-    for candidate in (pivots, range(matrix.nrows())):
-        part = fmpz_mat(len(candidate), d, [matrix[i, j] for i in candidate for j in range(d)])
-        kernel, nullity = part.nullspace()
-        if nullity == 0:
-            return None
-        column = fmpz_mat(d, 1, [kernel[j, 0] for j in range(d)])
-        if not any((matrix * column).entries()):
-            shared = math.gcd(*(int(v) for v in column.entries()))
-            return [int(v) // shared for v in column.entries()]
-    raise AssertionError("a null vector of the whole matrix is orthogonal to every row")
+# --- all facets, in small dimension ------------------------------------------------------------
 
 
-def _bounds(
-    matrix: fmpz_mat, table: NDArray[Any], scale: Fraction, support: Sequence[int] | None
-) -> SignedMargin:
-    """An enclosure of ρ where the facets are too many."""
-    combination = _combination(table, support)
-    largest = max(map(abs, (int(table.max()), int(table.min()))))
-    doubles = ratios(table, largest)
-    directions, reaches = _steepest(doubles)
-    w, score = _best(matrix, directions)
-    if score >= 0:
-        return _zero(w, _BOUNDARY)
-    hi = Fraction(score * score, sum(v * v for v in w)) * scale**2
-    inside = _simplex_bound(matrix, combination)
-    along = _axes_bound(matrix, largest, reaches)
-    lo, why = max(
-        (Fraction(0), "no ball around the origin was proved to lie in the hull"),
-        (inside * scale**2, "some rows form a simplex that contains such a ball"),
-        (along * scale**2, "the hull reaches far enough along every axis to contain such a ball"),
-    )
-    statement = (
-        "−√(rho_squared_hi) ≤ ρ ≤ −√(rho_squared_lo): there are too many facets to enumerate; the"
-        " lower bound on ρ is the margin of the witness, found by local search, and for the upper"
-        f" bound {why}"
-    )
-    return SignedMargin(lo, hi, lo == hi, statement, tuple(map(Fraction, w)))
-
-
-def _best(matrix: fmpz_mat, directions: list[NDArray[np.float64]]) -> tuple[list[int], int]:
-    """The direction with the largest margin, as integers, and its smallest score, exactly."""
-    best: tuple[Fraction, list[int], int] | None = None
-    for direction in directions:
-        length = float(np.abs(direction).max())
-        w = [round(math.ldexp(v / length, 40)) for v in direction.tolist()]
-        score = int(min((matrix * fmpz_mat(len(w), 1, w)).entries()))
-        key = Fraction(score * abs(score), sum(v * v for v in w))
-        if best is None or key > best[0]:
-            best = key, w, score
-    assert best is not None
-    return best[1], best[2]
-
-
-Point = tuple[int, ...]
-
-_CHUNK = 4096
-
-
-@dataclass(frozen=True)
-class _Facet:
-    """The inequality ⟨normal, x⟩ ≤ offset, in coprime integers; the normal points outwards."""
-
-    normal: tuple[int, ...]
-    offset: int
-
-
-def facets(points: Sequence[Point], limit: int = _SUBSETS) -> list[_Facet] | None:
+def facets(points: Sequence[Point], limit: int = _SUBSETS) -> list[Facet] | None:
     """All facets of the hull of points that span the space; None beyond the limits.
 
-    Parameters
-    ----------
-    points : sequence of tuples of int
-        Affinely spanning. Duplicates are allowed.
-    limit : int
-        Largest number of subsets to try.
+    Points may be there twice; the limit is one on the number of subsets to try.
     """
     points = sorted(set(points))
     d = len(points[0])
@@ -297,27 +228,22 @@ def _vertices(points: list[Point]) -> list[int]:
         return list(range(len(points)))
 
 
-def _doubles(points: list[Point]) -> NDArray[np.float64]:
+def _doubles(points: list[Point]) -> Floats:
     """The points in units of the largest entry, halved: edges have entries of at most one."""
     largest = max((abs(v) for point in points for v in point), default=0) or 1
     # Division of Python's integers rounds once, however large they are.
     return np.array([[v / (2 * largest) for v in point] for point in points])
 
 
-def _enumerate(points: list[Point]) -> list[_Facet]:
-    d = len(points[0])
-    doubles = _doubles(points)
-    found: dict[_Facet, None] = {}
-    subsets = combinations(range(len(points)), d)
+def _enumerate(points: list[Point]) -> list[Facet]:
+    doubles, found = _doubles(points), set()
+    subsets = combinations(range(len(points)), len(points[0]))
     while chunk := list(islice(subsets, _CHUNK)):
-        for subset in _plausible(doubles, np.array(chunk)):
-            facet = _exact_facet(points, chunk[subset])
-            if facet is not None:
-                found[facet] = None
-    return list(found)
+        found |= {_exact_facet(points, chunk[k]) for k in _plausible(doubles, np.array(chunk))}
+    return sorted(facet for facet in found if facet is not None)
 
 
-def _plausible(doubles: NDArray[np.float64], subsets: NDArray[np.int64]) -> NDArray[np.int64]:
+def _plausible(doubles: Floats, subsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Subsets that do not certainly have points on both sides."""
     d = doubles.shape[1]
     corner = doubles[subsets[:, 0]]
@@ -370,48 +296,69 @@ def _normal(edges: Any, d: int) -> list[Any]:
     return [minors[full ^ 1 << j] * (-1) ** j for j in range(d)]
 
 
-def _exact_facet(points: list[Point], subset: tuple[int, ...]) -> _Facet | None:
+def _exact_facet(points: list[Point], subset: tuple[int, ...]) -> Facet | None:
     """The facet that carries the subset, or None."""
     corner, *others = (points[i] for i in subset)
-    d = len(corner)
     edges = [[a - b for a, b in zip(other, corner, strict=True)] for other in others]
-    normal = _normal(edges, d)
+    normal = _normal(edges, len(corner))
     if not any(normal):
         return None
-    offset = _inner(normal, corner)
-    sides = [_inner(normal, point) - offset for point in points]
+    offset = sum(map(int.__mul__, normal, corner))
+    sides = [sum(map(int.__mul__, normal, point)) - offset for point in points]
     if max(sides) > 0:
         if min(sides) < 0:
             return None
         normal, offset = [-v for v in normal], -offset
     shared = math.gcd(offset, *normal)
-    return _Facet(tuple(v // shared for v in normal), offset // shared)
+    return tuple(v // shared for v in normal), offset // shared
 
 
-def _inner(left: Sequence[int], right: Sequence[int]) -> int:
-    return sum(a * b for a, b in zip(left, right, strict=True))
-
-
-def _violating(points: list[Point], found: list[_Facet]) -> set[int]:
+def _violating(points: list[Point], found: list[Facet]) -> set[int]:
     """Points outside some facet, exactly: for each facet the farthest one."""
-    matrix = fmpz_mat([list(point) for point in points])
-    outside = set()
-    for facet in found:
-        scores = (matrix * fmpz_mat(len(facet.normal), 1, list(facet.normal))).entries()
+    matrix, outside = fmpz_mat([list(point) for point in points]), set()
+    for normal, offset in found:
+        scores = (matrix * fmpz_mat(len(normal), 1, list(normal))).entries()
         farthest = max(range(len(points)), key=scores.__getitem__)
-        if scores[farthest] > facet.offset:
+        if scores[farthest] > offset:
             outside.add(farthest)
     return outside
 
 
-#: Matrix entries times programmes solved: beyond it only plain directions are tried.
-_WORK = 40_000_000
-#: Facets from which the local search starts, and its steps from each.
-_STARTS, _STEPS = 4, 6
-#: Bounds are rounded to multiples of 1/_GRID, lest their digits run away.
-_GRID = 2**96
-#: Largest dimension for the exact inverse of a simplex.
-_SIMPLEX = 150
+# --- bounds, where the facets are too many -----------------------------------------------------
+
+
+def _bounds(
+    matrix: fmpz_mat, table: NDArray[Any], scale: Fraction, support: Sequence[int] | None
+) -> SignedMargin:
+    combination = _combination(table, support)
+    largest = max(map(abs, (int(table.max()), int(table.min()))))
+    directions, reaches = _steepest(ratios(table, largest))
+    w, score = _best(matrix, directions)
+    if score >= 0:
+        return _zero(w, _BOUNDARY)
+    hi = -_signed_square(score, w) * scale**2
+    inside = _simplex_bound(matrix, combination)
+    along = _axes_bound(matrix, largest, reaches)
+    lo, why = max(
+        (Fraction(0), "no ball around the origin was proved to lie in the hull"),
+        (inside * scale**2, "some rows form a simplex that contains such a ball"),
+        (along * scale**2, "the hull reaches far enough along every axis to contain such a ball"),
+    )
+    statement = (
+        "−√(rho_squared_hi) ≤ ρ ≤ −√(rho_squared_lo): there are too many facets to enumerate; the"
+        " lower bound on ρ is the margin of the witness, found by local search, and for the upper"
+        f" bound {why}"
+    )
+    return SignedMargin(lo, hi, statement, tuple(map(Fraction, w)))
+
+
+def _best(matrix: fmpz_mat, directions: list[Floats]) -> tuple[list[int], int]:
+    """The direction with the largest margin, as integers, and its smallest score, exactly."""
+    found = []
+    for direction in directions:
+        w = [round(math.ldexp(v, 40)) for v in _sized(direction).tolist()]
+        found.append((w, int(min((matrix * fmpz_mat(len(w), 1, w)).entries()))))
+    return max(found, key=lambda pair: _signed_square(pair[1], pair[0]))
 
 
 def _steepest(rows: Floats) -> tuple[list[Floats], list[Floats]]:
@@ -421,21 +368,20 @@ def _steepest(rows: Floats) -> tuple[list[Floats], list[Floats]]:
     or a programme fails.
     """
     n, d = rows.shape
-    mean = rows.mean(axis=0)
-    plain = [_sized(v) for v in (mean, *np.eye(d), *-np.eye(d), _thinnest(rows)) if v.any()]
-    plain.sort(key=lambda w: -_margin(rows, w))
-    if 2 * n * d * d > _WORK:
-        return plain[:_STARTS], []
-    met: list[Floats] = []
+    thinnest = np.linalg.eigh(rows.T @ rows)[1][:, 0]  # the rows vary least along it
+    plain = (rows.mean(axis=0), *np.eye(d), *-np.eye(d), thinnest)
+    starts = [_sized(v) for v in plain if v.any()]
     reaches: list[Floats] = []
+    if 2 * n * d * d > _WORK:
+        return sorted(starts, key=lambda w: -_margin(rows, w))[:_STARTS], []
     for axis in np.repeat(np.eye(d), 2, axis=0) * np.tile([[1.0], [-1.0]], (d, 1)):
         answer = _ray(rows, axis)
         if answer is None:
             reaches.clear()
             break
-        met.append(_sized(-answer[0]))
+        starts.append(_sized(-answer[0]))
         reaches.append(answer[1])
-    starts = sorted([*met, *plain], key=lambda w: -_margin(rows, w))[:_STARTS]
+    starts = sorted(starts, key=lambda w: -_margin(rows, w))[:_STARTS]
     return [_walk(rows, w) for w in starts] + starts, reaches
 
 
@@ -446,11 +392,6 @@ def _sized(w: Floats) -> Floats:
 
 def _margin(rows: Floats, w: Floats) -> float:
     return float((rows @ w).min() / np.linalg.norm(w))
-
-
-def _thinnest(rows: Floats) -> Floats:
-    """The direction in which the rows vary least."""
-    return np.asarray(np.linalg.eigh(rows.T @ rows)[1][:, 0])
 
 
 def _walk(rows: Floats, w: Floats) -> Floats:
@@ -467,9 +408,8 @@ def _ray(rows: Floats, direction: Floats) -> tuple[Floats, Floats] | None:
     """The normal y of the facet that the ray meets, and q; None when the programme fails."""
     from scipy.optimize import linprog
 
-    free = (None, None)
     ones = np.ones(len(rows))
-    answer = linprog(-direction, A_ub=rows, b_ub=ones, bounds=free, method="highs")
+    answer = linprog(-direction, A_ub=rows, b_ub=ones, bounds=(None, None), method="highs")
     if answer.status != 0 or not np.any(answer.x) or not np.isfinite(answer.x).all():
         return None
     q = np.maximum(-answer.ineqlin.marginals, 0.0)
@@ -490,49 +430,27 @@ def _simplex_bound(matrix: fmpz_mat, rows: list[int]) -> Fraction:
         inverse: Any = fmpz_mat([[*(matrix[i, j] for j in range(d)), 1] for i in rows]).inv()
     except ZeroDivisionError:
         return Fraction(0)
-    numerators, _ = inverse.numer_denom()
-    smallest = None
-    for column in numerators.transpose().tolist():
-        *slope, level = (int(v) for v in column)
-        if level <= 0:
-            return Fraction(0)
-        square = Fraction(level * level, sum(v * v for v in slope))
-        smallest = square if smallest is None else min(smallest, square)
-    return smallest or Fraction(0)
+    faces = [[int(v) for v in line] for line in inverse.numer_denom()[0].transpose().tolist()]
+    return max(Fraction(0), min(_signed_square(level, slope) for *slope, level in faces))
 
 
 def _axes_bound(matrix: fmpz_mat, largest: int, reaches: list[Floats]) -> Fraction:
     """ρ² is at least this, by points of the hull near the half-axes; zero when they do not suffice.
 
-    Numbers are in units of the largest entry.
+    Points are in units of the largest entry, for the weights rounded to rationals.
     """
     reach: dict[int, Fraction] = {}
     deviation = Fraction(0)
     for index, q in enumerate(reaches):
         j, sign = index // 2, (-1) ** index
-        point = _point(matrix, q, largest)
-        reach[j] = min(reach.get(j, Fraction(1)), _down(point[j] * sign))
-        rest = sum((v * v for k, v in enumerate(point) if k != j), Fraction(0))
-        deviation = max(deviation, _root(rest) + Fraction(1, _GRID))
+        weights = [round(math.ldexp(v, 60)) for v in q.tolist()]
+        entries = integers_of(fmpz_mat(1, len(weights), weights) * matrix)
+        unit = sum(weights) * largest
+        reach[j] = min(reach.get(j, Fraction(1)), Fraction(entries[j] * sign, unit))
+        rest = sum(v * v for k, v in enumerate(entries) if k != j)
+        deviation = max(deviation, root_bounds(Fraction(rest, unit**2))[1])
     if not reach or min(reach.values()) <= 0:
         return Fraction(0)
     total = sum((1 / t**2 for t in reach.values()), Fraction(0))
-    radius = _root(1 / total) - deviation
+    radius = root_bounds(1 / total)[0] - deviation
     return max(radius, Fraction(0)) ** 2 * largest**2
-
-
-def _point(matrix: fmpz_mat, q: Floats, largest: int) -> list[Fraction]:
-    """Aᵀ q in units of the largest entry, exactly, for q rounded to a distribution of rationals."""
-    weights = [round(math.ldexp(v, 60)) for v in q.tolist()]
-    entries = (fmpz_mat(1, len(weights), weights) * matrix).entries()
-    return [Fraction(int(v), sum(weights) * largest) for v in entries]
-
-
-def _down(value: Fraction) -> Fraction:
-    """The value rounded down to the grid."""
-    return Fraction(value.numerator * _GRID // value.denominator, _GRID)
-
-
-def _root(value: Fraction) -> Fraction:
-    """√value rounded down to the grid."""
-    return Fraction(math.isqrt(value.numerator * _GRID**2 // value.denominator), _GRID)

@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
 from gammabar.oracle import solve
-from gammabar.oracle.candidate import Candidate, Watch, _possible, narrow_candidate
+from gammabar.oracle.candidate import Candidate, Watch
+from gammabar.oracle.narrow import _possible, narrow_candidate
 from gammabar.oracle.pricing import sides_of
 from gammabar.oracle.proof import minimum_norm_point
 from gammabar.oracle.rational import exact_rows

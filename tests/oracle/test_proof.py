@@ -13,7 +13,7 @@ from enumeration import assert_encloses, drawn, trial
 from scipy.sparse import csr_array
 
 import gammabar as gb
-from gammabar.oracle import candidate, linear_system, proof
+from gammabar.oracle import candidate, linear_system, narrow, proof
 from gammabar.oracle.linear_system import (
     GramSystem,
     RowSystem,
@@ -286,7 +286,7 @@ def test_large_data_of_ordinary_margin_need_no_second_way(monkeypatch):
 
     monkeypatch.setattr(candidate, "LARGE", 0)
     monkeypatch.setattr(candidate, "working_set", search)
-    monkeypatch.setattr(candidate, "narrow_candidate", refused)
+    monkeypatch.setattr(narrow, "narrow_candidate", refused)
     again = gb.solve(X, y)
     assert len(unsettled) == 1
     assert again.gamma_squared == truth.gamma_squared
