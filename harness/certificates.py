@@ -21,10 +21,6 @@ class Rejected(ValueError):
     """A checker said no; the message is its reason."""
 
 
-def _silent(stage: str) -> None:
-    """Tell nobody."""
-
-
 def check(
     certificate: str | Path,
     data: Any = None,
@@ -32,7 +28,7 @@ def check(
     papers: Sequence[str | Path] = (),
     limit: float | None = None,
     reading: Mapping[str, Any] | None = None,
-    progress: Callable[[str], None] = _silent,
+    progress: Callable[[str], None] = lambda stage: None,
 ) -> str:
     """Ask the independent checkers whether a certificate or a witness is right.
 
@@ -50,25 +46,18 @@ def check(
         default the data that the certificate names.
     papers : sequence of str or Path
         Papers of one's own whose witnesses may be meant.
+    limit : float, optional
+        Most computing to spend, in seconds, by an estimate made beforehand.
     reading : mapping, optional
         Options of `load` for the data: `label`, `labels`, `drop`. What the certificate says of
         them need not be repeated.
-    limit : float, optional
-        Most computing to spend, in seconds, by an estimate made beforehand.
     progress : callable
         Told the name of each stage as it begins.
 
     Returns
     -------
     str
-        What is proved, in a sentence.
-
-    Raises
-    ------
-    Rejected
-        If it proves nothing; the message is the reason.
-    ProblemError
-        If a file is missing, or the check would exceed the limit.
+        What is proved, in a sentence. If it proves nothing, `Rejected` has the reason.
 
     Examples
     --------
@@ -96,22 +85,18 @@ def check(
         raise ProblemError(
             f"{file} is a certificate, which no paper says anything about: give none"
         )
+    from gammabar.oracle import check as checker
+
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:
         progress("finding the data")
         paths = _paths(file, files, Path(folder), dict(reading or {}))
         progress(f"checking {file}")
-        return _certificate(file, paths, limit)
-
-
-def _certificate(file: Path, paths: list[Path], limit: float | None) -> str:
-    from gammabar.oracle import check as checker
-
-    try:
-        return checker.check(str(file), *map(str, paths), limit=limit or checker.LIMIT)
-    except checker.Rejected as reason:
-        raise Rejected(str(reason)) from None
-    except checker.TooCostly as reason:
-        raise ProblemError(f"{file}: {reason}") from None
+        try:
+            return checker.check(str(file), *map(str, paths), limit=limit or checker.LIMIT)
+        except checker.Rejected as reason:
+            raise Rejected(str(reason)) from None
+        except checker.TooCostly as reason:
+            raise ProblemError(f"{file}: {reason}") from None
 
 
 def _is_witness(file: Path) -> bool:
@@ -177,13 +162,12 @@ def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -
     name = str(data[0]) if data else section.get("name")
     if not isinstance(name, str):
         return []  # the checker will say what is wrong with the certificate
+    from gammabar.harness.run.tasks import split_problem
     from gammabar.problems import load
 
-    if name == "arrays":
-        raise ProblemError(f"{file} was made from arrays in memory: name their .npz file as DATA")
-    if name.startswith("-"):
-        raise ProblemError(f"{file} was made from standard input: name a file with it as DATA")
-    from gammabar.harness.run.tasks import split_problem
+    if name == "arrays" or name.startswith("-"):
+        made = "arrays in memory" if name == "arrays" else "standard input"
+        raise ProblemError(f"{file} was made from {made}: name a file with these data as DATA")
 
     options: dict[str, Any] = {"labels": _labels_beside(section, name)}
     if " --" in name:  # a table: how it was read is said there

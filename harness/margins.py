@@ -12,18 +12,16 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from math import log10
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from gammabar.harness.report.tables import plain
-from gammabar.harness.reproduce import FORMATS, picture
+from gammabar.harness.reproduce import FORMATS, picture as drawn
 from gammabar.harness.run.pool import Pool
 from gammabar.harness.screen import bar, print_json, print_table, say
 from gammabar.problems import ProblemError
@@ -36,6 +34,8 @@ from gammabar.problems.output import write_whole
 MANY = 100
 #: Bytes that are kept of a name that goes into one of a file; systems have room for 255.
 LONG = 120
+
+Result = dict[str, Any]
 
 
 def all_margins(
@@ -51,33 +51,33 @@ def all_margins(
 ) -> int:
     """Print the margin of every pair of classes, or the proof that there is none; the exit code.
 
-    A run that is killed goes on where it was. The exit code is 1 if a certificate is rejected.
+    The exit code is 1 if a certificate is rejected.
     """
     if picture is not None:
-        _check_picture(picture)
+        if picture.suffix.lower().removeprefix(".") not in FORMATS:
+            known = ", ".join("." + f for f in FORMATS)
+            raise ProblemError(f"{picture}: a picture is one of {known}")
+        extra_module("matplotlib", "plots", "a picture")  # before anything is computed
+    from joblib import cpu_count
+
     pairs = _all_pairs(data)
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    jobs = jobs or int(cpu_count())
     with bar(len(pairs), "pairs", quiet=as_json) as tell:
-        results = run(pairs, certificates, jobs or cores, check, time_limit, tell)
+        results = run(pairs, certificates, jobs, check, time_limit, tell)
+    facts = _summary(results)
     if picture is not None:
         _draw(results, picture)
     if page is not None:
-        text = _page(results, picture, f"{jobs or cores} processes")
-        write_whole(page, text)
-    facts = _summary(results)
+        write_whole(page, _page(results, facts, picture, f"{jobs} processes"))
     if as_json:
         shown = [{k: v for k, v in result.items() if k != "files"} for result in results]
         print_json({"data": list(data), "summary": facts, "pairs": shown}, "margins")
     else:
-        _print_pairs(results)
-        say(_sentence(facts, certificates))
+        _show(results, facts, certificates)
     return 1 if facts["rejected"] else 0
 
 
-@dataclass(frozen=True)
-class _Pair:
+class _Pair(NamedTuple):
     """Two classes of some data."""
 
     data: str
@@ -104,6 +104,10 @@ class _Pair:
         short = readable.encode()[:LONG].decode(errors="ignore")
         return f"{short}-{hashlib.sha256(exact.encode()).hexdigest()[:12]}.json"
 
+    @property
+    def result(self) -> str:
+        return self.file.removesuffix(".json") + ".result.json"
+
 
 def _all_pairs(data: Sequence[str]) -> list[_Pair]:
     """All pairs of the classes of some data, each of which is taken once.
@@ -125,56 +129,78 @@ def _pairs_of(data: str) -> list[_Pair]:
     from gammabar.problems import load
 
     if data in DATASETS:
-        names = dict(enumerate(DATASETS[data].classes))
-        classes = [str(i) for i in names]
-        called = {str(i): f"{i} {name}" if name != str(i) else name for i, name in names.items()}
+        names = {str(i): name for i, name in enumerate(DATASETS[data].classes)}
+        called = {i: name if name == i else f"{i} {name}" for i, name in names.items()}
     else:
         source = load(data, multiclass=True).source
-        classes = list(source.classes) if source is not None else []
-        called = {name: name for name in classes}
+        called = {name: name for name in (source.classes if source is not None else ())}
         if ":" in Path(data).name:
             raise ProblemError(
-                f"{data}: margins takes data with all their classes, without a colon"
+                f"{data}: --pairs takes data with all their classes, without a colon"
             )
-    if not 2 <= len(classes) <= MANY:
-        raise ProblemError(f"{data} has {len(classes)} classes; margins takes 2 to {MANY}")
-    odd = [name for name in classes if "," in name or ":" in name or name != name.strip()]
+    if not 2 <= len(called) <= MANY:
+        raise ProblemError(f"{data} has {len(called)} classes; --pairs takes 2 to {MANY}")
+    odd = [name for name in called if "," in name or ":" in name or name != name.strip()]
     if odd:
         raise ProblemError(f"{data}: the class {odd[0]!r} cannot be named in a DATA string")
-    return [_Pair(data, (a, b), (called[a], called[b])) for a, b in combinations(classes, 2)]
+    return [_Pair(data, (a, b), (called[a], called[b])) for a, b in combinations(called, 2)]
 
 
-def _margin_of(pair: _Pair, folder: Path, check: bool, limit: float | None) -> dict[str, Any]:
+def run(
+    pairs: list[_Pair],
+    folder: Path,
+    jobs: int,
+    check: bool,
+    limit: float | None,
+    tell: Callable[[str], None],
+) -> list[Result]:
+    """All pairs, those first that are known; in processes, if there are several jobs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {pair: _known(pair, folder, check) for pair in pairs}
+    for pair, result in found.items():
+        if result is not None:
+            tell(f"{pair.spec} is known")
+    work = {pair.spec: pair for pair in pairs if found[pair] is None}
+    more: Result = {"folder": str(folder), "check": check, "limit": limit}
+    requests = {name: {"pair": list(pair), **more} for name, pair in work.items()}
+    if min(jobs, len(work)) <= 1:
+        for name, request in requests.items():
+            found[work[name]] = _margin_of(**request)
+            tell(name)
+    else:
+        with Pool() as pool:
+            for name, result in pool.map(f"{__name__}:_margin_of", requests, jobs):
+                found[work[name]] = result
+                tell(name)
+    return [result for result in found.values() if result is not None]
+
+
+def _margin_of(pair: Sequence[Any], folder: str, check: bool, limit: float | None) -> Result:
     """Solve a pair, write its certificate and what there is to say of it, and return that."""
     from gammabar.oracle import solve
     from gammabar.problems import load
 
-    found = _known(pair, folder, check=False)
-    if found is not None:  # it is only not checked yet
-        return _with_check(found, pair, folder)
-    start = perf_counter()
-    problem = load(pair.spec)
-    loaded, used = perf_counter(), process_time()
-    truth = solve(problem, time_limit=limit)
-    solved, used = perf_counter(), process_time() - used
-    path = folder / pair.file
-    truth.save(path)
-    result: dict[str, Any] = {"data": pair.data, "classes": list(pair.classes)}
-    result |= {"names": list(pair.names)} | truth.facts()
-    result |= {"seconds": round(solved - loaded, 3), "seconds_computing": round(used, 3)}
-    result |= {"seconds_loading": round(loaded - start, 3)}
-    result |= {"certificate": path.name, "accepted": None, "files": _stamps(pair, problem.source)}
-    _write(folder / _result(pair), result)
-    return _with_check(result, pair, folder) if check else result
-
-
-def _with_check(result: dict[str, Any], pair: _Pair, folder: Path) -> dict[str, Any]:
-    """The result with what the independent checker says of its certificate."""
-    start = perf_counter()
-    accepted, words = _checked(folder / pair.file, pair.spec)
-    more = {"seconds_checking": round(perf_counter() - start, 3)}
-    result = result | {"accepted": accepted, "checked": words} | more
-    _write(folder / _result(pair), result)
+    data, classes, names = pair
+    one, place = _Pair(data, tuple(classes), tuple(names)), Path(folder)
+    result = _known(one, place, check=False)
+    if result is None:  # else it is only not checked yet
+        start = perf_counter()
+        problem = load(one.spec)
+        loaded, used = perf_counter(), process_time()
+        truth = solve(problem, time_limit=limit)
+        solved, used = perf_counter(), process_time() - used
+        truth.save(place / one.file)
+        result = {"data": data, "classes": list(classes), "names": list(names)} | truth.facts()
+        result |= {"seconds": round(solved - loaded, 3), "seconds_computing": round(used, 3)}
+        result |= {"seconds_loading": round(loaded - start, 3), "certificate": one.file}
+        result |= {"accepted": None, "files": _stamps(one, problem.source)}
+        _write(place / one.result, result)
+    if check:
+        start = perf_counter()
+        accepted, words = _checked(place / one.file, one.spec)
+        result |= {"accepted": accepted, "checked": words}
+        result["seconds_checking"] = round(perf_counter() - start, 3)
+        _write(place / one.result, result)
     return result
 
 
@@ -187,10 +213,10 @@ def _checked(path: Path, spec: str) -> tuple[bool, str]:
         return False, str(reason)
 
 
-def _known(pair: _Pair, folder: Path, check: bool) -> dict[str, Any] | None:
+def _known(pair: _Pair, folder: Path, check: bool) -> Result | None:
     """What an earlier run has found of a pair: exact, checked if asked for, of the same files."""
     try:
-        found = json.loads((folder / _result(pair)).read_text(encoding="utf-8"))
+        found: Result = json.loads((folder / pair.result).read_text(encoding="utf-8"))
         fits = found["data"] == pair.data and found["classes"] == list(pair.classes)
         same = all(_stamp(name) == stamp for name, stamp in found["files"].items())
         done = found["exact"] and (found["accepted"] or not check)
@@ -200,45 +226,7 @@ def _known(pair: _Pair, folder: Path, check: bool) -> dict[str, Any] | None:
     return found if fits and same and done and there else None
 
 
-def run(
-    pairs: list[_Pair],
-    folder: Path,
-    jobs: int,
-    check: bool,
-    limit: float | None,
-    tell: Callable[[str], None],
-) -> list[dict[str, Any]]:
-    """All pairs, those first that are known; in processes, if there are several jobs."""
-    folder.mkdir(parents=True, exist_ok=True)
-    found = {pair: _known(pair, folder, check) for pair in pairs}
-    for pair, result in found.items():
-        if result is not None:
-            tell(f"{pair.spec} is known")
-    work = {pair.spec: pair for pair in pairs if found[pair] is None}
-    more: dict[str, Any] = {"folder": str(folder), "check": check, "limit": limit}
-    requests = {name: {"pair": asdict(pair), **more} for name, pair in work.items()}
-    with closing(_done(requests, min(jobs, len(work)))) as done:
-        for name, result in done:
-            found[work[name]] = result
-            tell(name)
-    return [result for result in found.values() if result is not None]
-
-
-def _done(requests: dict[str, Any], jobs: int) -> Generator[tuple[str, dict[str, Any]], None, None]:
-    """Names of requests and what `_margin_of_values` says of them, as they are done."""
-    if jobs <= 1:
-        for name, request in requests.items():
-            yield name, _margin_of_values(**request)
-        return
-    with Pool() as pool:
-        yield from pool.map(f"{__name__}:_margin_of_values", requests, jobs)
-
-
-def _result(pair: _Pair) -> str:
-    return pair.file.removesuffix(".json") + ".result.json"
-
-
-def _stamps(pair: _Pair, source: Any) -> dict[str, Any]:
+def _stamps(pair: _Pair, source: Any) -> Result:
     """Sizes and times of the files that data came from; a table has no others than its own."""
     file = None if pair.data in DATASETS else named_file(pair.data)
     paths = [*(source.paths if source is not None else ()), *([str(file.path)] if file else [])]
@@ -253,22 +241,29 @@ def _stamp(path: str) -> list[int] | None:
     return [status.st_size, status.st_mtime_ns]
 
 
-def _write(path: Path, document: dict[str, Any]) -> None:
+def _write(path: Path, document: Result) -> None:
     write_whole(path, json.dumps(document, indent=1) + "\n")  # names of files may be no UTF-8
 
 
-def _summary(results: list[dict[str, Any]]) -> dict[str, Any]:
+# --- what is shown
+
+
+def _summary(results: list[Result]) -> Result:
     """Counts and times of all pairs."""
+
+    def count(field: str, value: bool | None) -> int:
+        return sum(result[field] is value for result in results)
+
     seconds = [result["seconds"] for result in results]
     computing = [result["seconds_computing"] for result in results]
     return {
         "pairs": len(results),
-        "separable": sum(result["separable"] is True for result in results),
-        "not_separable": sum(result["separable"] is False for result in results),
-        "unknown": sum(result["separable"] is None for result in results),
-        "exact": sum(result["exact"] for result in results),
-        "accepted": sum(result["accepted"] is True for result in results),
-        "rejected": sum(result["accepted"] is False for result in results),
+        "separable": count("separable", True),
+        "not_separable": count("separable", False),
+        "unknown": count("separable", None),
+        "exact": count("exact", True),
+        "accepted": count("accepted", True),
+        "rejected": count("accepted", False),
         "seconds": round(sum(seconds), 3),
         "seconds_longest": max(seconds, default=0.0),
         "computing": round(sum(computing), 3),
@@ -276,47 +271,72 @@ def _summary(results: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _margin_of_values(
-    pair: dict[str, Any], folder: str, check: bool, limit: float | None
-) -> dict[str, Any]:
-    """`_margin_of` for another process, in words of JSON."""
-    one = _Pair(pair["data"], tuple(pair["classes"]), tuple(pair["names"]))
-    return _margin_of(one, Path(folder), check, limit)
+def _show(results: list[Result], facts: Result, folder: Path) -> None:
+    rows = [
+        [
+            f"{result['data']}:{','.join(result['classes'])}",
+            _words(result),
+            str(result["support_size"]),
+            f"{result['seconds']:.2f} s",
+            {True: "accepted", False: "REJECTED", None: ""}[result["accepted"]],
+        ]
+        for result in results
+    ]
+    print_table(["pair", "γ̄ (rows of norm at most 1)", "support", "time", "certificate"], rows)
+    known = f", {facts['unknown']} unknown" if facts["unknown"] else ""
+    bad = f", {facts['rejected']} REJECTED" if facts["rejected"] else ""
+    say(
+        f"{facts['pairs']} pairs: {facts['separable']} separable, {facts['not_separable']} not"
+        f"{known}; {facts['accepted']} certificates accepted{bad} (in {folder}); the longest took "
+        f"{facts['seconds_longest']:.1f} s, {facts['computing_longest']:.1f} s of them computing"
+    )
 
 
-def _page(results: list[dict[str, Any]], picture: Path | None, machine: str) -> str:
+def _words(result: Result) -> str:
+    """What is known of a margin, in a few words."""
+    if result["separable"] is False:
+        return "not separable"
+    if result["exact"]:
+        return f"{result['gamma']}…"
+    known = "" if result["separable"] else "not known to be separable, "
+    return f"{known}in [{result['gamma_lo']!r}, {result['gamma_hi']!r}]"
+
+
+_PAGE = """\
+# The margin of every pair of classes
+
+Written by {asked}. Hyperplanes pass through the origin,
+and γ̄ is that of the rows divided by the largest row norm. Every digit is proved: γ̄² is
+a rational number, and where there is no margin there are exact weights q with Aᵀq = 0.
+
+{pairs} pairs: {separable} separable, {not_separable} not, {unknown} unknown; {accepted} certificates accepted by the independent
+checker, {rejected} rejected{rest}.
+The oracle took {computing:.0f} s for all together and {computing_longest:.1f} s for the longest (time of the
+processor, without loading and checking; {machine}).
+"""  # noqa: E501 (as it is written)
+
+
+def _page(results: list[Result], facts: Result, picture: Path | None, machine: str) -> str:
     """A page: what was asked, the picture, a table of all pairs, and how long it took.
 
     Classes and names of files may hold anything: nothing of them is written but through `plain`.
     """
     data = list(dict.fromkeys(result["data"] for result in results))
-    facts = _summary(results)
     unchecked = facts["pairs"] - facts["accepted"] - facts["rejected"]
     rest = f", {unchecked} not handed to it" if unchecked else ""
     asked = _code(f"gammabar margins {shlex.join(data)}")
-    lines = [
-        "# The margin of every pair of classes",
-        "",
-        f"Written by {asked}. Hyperplanes pass through the origin,",
-        "and γ̄ is that of the rows divided by the largest row norm. Every digit is proved: γ̄² is",
-        "a rational number, and where there is no margin there are exact weights q with Aᵀq = 0.",
-        "",
-        f"{facts['pairs']} pairs: {facts['separable']} separable, {facts['not_separable']} not, "
-        f"{facts['unknown']} unknown; {facts['accepted']} certificates accepted by the independent",
-        f"checker, {facts['rejected']} rejected{rest}.",
-        f"The oracle took {facts['computing']:.0f} s for all together and "
-        f"{facts['computing_longest']:.1f} s for the longest (time of the",
-        f"processor, without loading and checking; {machine}).",
-        "",
-    ]
+    text = _PAGE.format(asked=asked, rest=rest, machine=machine, **facts)
     if picture is not None:
-        lines += [
-            f"![The margins of all pairs as matrices]({quote(os.fsencode(picture.name))})",
-            "",
-        ]
+        link = quote(os.fsencode(picture.name))
+        text += f"\n![The margins of all pairs as matrices]({link})\n"
     for name in data:
-        lines += [f"## {plain(_utf8(name))}", "", *_table(results, name), ""]
-    return "\n".join(lines)
+        text += f"\n## {plain(_utf8(name))}\n\n| classes | γ̄ | rows | support | computing |\n"
+        text += "|---|---|---|---|---|\n"
+        for result in (one for one in results if one["data"] == name):
+            cells = [plain(" / ".join(result["names"])), _words(result), f"{result['n']:,}"]
+            cells += [str(result["support_size"]), f"{result['seconds_computing']:.2f} s"]
+            text += f"| {' | '.join(cells)} |\n"
+    return text
 
 
 def _utf8(text: str) -> str:
@@ -331,81 +351,47 @@ def _code(text: str) -> str:
     return f"{ticks} {text} {ticks}" if "`" in text else f"`{text}`"
 
 
-def _table(results: list[dict[str, Any]], data: str) -> list[str]:
-    """The rows of a table in Markdown."""
-    rows = ["| classes | γ̄ | rows | support | computing |", "|---|---|---|---|---|"]
-    for result in results:
-        if result["data"] == data:
-            cells = [plain(" / ".join(result["names"])), _words(result), f"{result['n']:,}"]
-            cells += [str(result["support_size"]), f"{result['seconds_computing']:.2f} s"]
-            rows.append(f"| {' | '.join(cells)} |")
-    return rows
-
-
-def _words(result: dict[str, Any]) -> str:
-    """What is known of a margin, in a few words."""
-    if result["separable"] is False:
-        return "not separable"
-    if result["exact"]:
-        return f"{result['gamma']}…"
-    known = "" if result["separable"] else "not known to be separable, "
-    return f"{known}in [{result['gamma_lo']!r}, {result['gamma_hi']!r}]"
-
-
-def _check_picture(path: Path) -> None:
-    """Refuse to begin where no picture can be drawn in the end."""
-    if path.suffix.lower().removeprefix(".") not in FORMATS:
-        raise ProblemError(f"{path}: a picture is one of {', '.join('.' + f for f in FORMATS)}")
-    extra_module("matplotlib", "plots", "a picture")
-
-
-def _draw(results: list[dict[str, Any]], path: Path) -> None:
+def _draw(results: list[Result], path: Path) -> None:
     """Draw log₁₀ γ̄ of every pair in shades of grey, and a cross where nothing separates."""
-    data = list(dict.fromkeys(result["data"] for result in results))
-    classes = [_names(results, name) for name in data]
-    sides = [max(3.6, 0.5 * len(names) + 1.9) for names in classes]
-    style = {"text.parse_math": False}  # $ is a sign like any other, in classes and names
-    with picture([path], (max(sides), sum(sides)), style, dpi=130) as figure:
-        axes = figure.subplots(len(data), 1, squeeze=False, height_ratios=sides)[:, 0]
-        powers = [log10(v) for v in map(_gamma, results) if v > 0] or [0.0]
-        for place, name, names in zip(axes, data, classes, strict=True):
-            some = [result for result in results if result["data"] == name]
-            _matrix(place, name, names, some, min(powers), max(powers))
-
-
-def _names(results: list[dict[str, Any]], data: str) -> dict[str, str]:
-    """The classes of some data in their order, and what they are called."""
-    named: dict[str, str] = {}
+    by_data: dict[str, list[Result]] = {}
     for result in results:
-        if result["data"] == data:
-            named |= dict(zip(result["classes"], result["names"], strict=True))
-    return named
+        by_data.setdefault(result["data"], []).append(result)
+    names = [
+        dict(
+            pair for result in some for pair in zip(result["classes"], result["names"], strict=True)
+        )
+        for some in by_data.values()
+    ]
+    sides = [max(3.6, 0.5 * len(called) + 1.9) for called in names]
+    style = {"text.parse_math": False}  # $ is a sign like any other, in classes and names
+    powers = [log10(v) for v in map(_gamma, results) if v > 0] or [0.0]
+    with drawn([path], (max(sides), sum(sides)), style, dpi=130) as figure:
+        axes = figure.subplots(len(sides), 1, squeeze=False, height_ratios=sides)[:, 0]
+        for place, (data, some), called in zip(axes, by_data.items(), names, strict=True):
+            _matrix(place, data, called, some, (min(powers), max(powers)))
 
 
-def _gamma(result: dict[str, Any]) -> float:
+def _gamma(result: Result) -> float:
     return float(result["gamma_lo"] if result["separable"] else 0.0)
 
 
 def _matrix(
-    place: Any,
-    title: str,
-    names: dict[str, str],
-    results: list[dict[str, Any]],
-    low: float,
-    high: float,
+    place: Any, title: str, names: dict[str, str], results: list[Result], ends: tuple[float, float]
 ) -> None:
+    """One panel; `ends` are the powers of ten of the smallest and the largest margin."""
+    patches = extra_module("matplotlib.patches", "plots", "a picture")
+    low, high = ends
     where = {name: k for k, name in enumerate(names)}
     place.set_aspect("equal")
     for result in results:
         column, row = (where[name] for name in result["classes"])
         gamma = _gamma(result)
-        corner = (column - 0.5, row - 0.5)
-        share = (log10(gamma) - low) / (high - low or 1.0) if gamma > 0 else 0.0
-        shade = 0.97 - 0.37 * share if gamma > 0 else 1.0
-        _cell(place, corner, str(shade), None if gamma > 0 else "xxx")
+        look = {"facecolor": "1.0", "edgecolor": "0.6", "hatch": "xxx"}
         if gamma > 0:
-            words = f"{gamma * 1000:.3g}"
-            place.text(column, row, words, ha="center", va="center", fontsize=10, color="black")
+            share = (log10(gamma) - low) / (high - low or 1.0)
+            look = {"facecolor": str(0.97 - 0.37 * share), "edgecolor": "white"}
+            place.text(column, row, f"{gamma * 1000:.3g}", ha="center", va="center", fontsize=10)
+        place.add_patch(patches.Rectangle((column - 0.5, row - 0.5), 1, 1, **look))
     count = len(names)
     place.set_xlim(-0.5, count - 1.5)
     place.set_ylim(count - 0.5, 0.5)
@@ -419,34 +405,4 @@ def _matrix(
     place.set_title(
         f"{title}: 1000 γ̄ of {there} separable pairs;\ncrossed: {not_there} that nothing separates",
         fontsize=11,
-    )
-
-
-def _cell(place: Any, corner: tuple[float, float], shade: str, hatch: str | None) -> None:
-    patches = extra_module("matplotlib.patches", "plots", "a picture")
-    edge = "0.6" if hatch else "white"
-    place.add_patch(patches.Rectangle(corner, 1, 1, facecolor=shade, edgecolor=edge, hatch=hatch))
-
-
-def _print_pairs(results: list[dict[str, Any]]) -> None:
-    rows = [
-        [
-            f"{result['data']}:{','.join(result['classes'])}",
-            _words(result),
-            str(result["support_size"]),
-            f"{result['seconds']:.2f} s",
-            {True: "accepted", False: "REJECTED", None: ""}[result["accepted"]],
-        ]
-        for result in results
-    ]
-    print_table(["pair", "γ̄ (rows of norm at most 1)", "support", "time", "certificate"], rows)
-
-
-def _sentence(facts: dict[str, Any], folder: Path) -> str:
-    known = f", {facts['unknown']} unknown" if facts["unknown"] else ""
-    bad = f", {facts['rejected']} REJECTED" if facts["rejected"] else ""
-    return (
-        f"{facts['pairs']} pairs: {facts['separable']} separable, {facts['not_separable']} not"
-        f"{known}; {facts['accepted']} certificates accepted{bad} (in {folder}); the longest took "
-        f"{facts['seconds_longest']:.1f} s, {facts['computing_longest']:.1f} s of them computing"
     )

@@ -25,57 +25,31 @@ Numbers: TypeAlias = Any
 
 
 class Shown(NamedTuple):
-    """Something that the source shows or says, and what was found.
-
-    Attributes
-    ----------
-    claim : str
-    agrees : bool or None
-        None where the source does not say enough to tell.
-    found : str
-    ours : bool
-        Whether it is a check of our own and no comparison with the source.
-    """
+    """Something that the source shows or says, and what was found."""
 
     claim: str
-    agrees: bool | None
+    agrees: bool | None  #: None where the source does not say enough to tell
     found: str
-    ours: bool = False
+    ours: bool = False  #: whether it is a check of our own and not a comparison with the source
 
 
 @dataclass(frozen=True)
 class Artefact:
-    """A figure or a table; the `ARTEFACTS` of a module of a paper are a tuple of these.
+    """A figure or a table; the `ARTEFACTS` of a module of a paper are a tuple of these."""
 
-    Attributes
-    ----------
-    id : str
-        The paper's key and its number: "jst.fig1".
-    reference, title : str
-    parts : callable
-        ``(quick)``: what has to be computed, by names that say all it depends on. Each part is a
-        function without arguments that returns numbers; what artefacts share has one name.
-    draw : callable
-        ``(figure, numbers)``: draws on a matplotlib figure; `numbers` are those of the parts.
-    shown : callable
-        ``(numbers)``: what the source shows, beside what was found.
-    data : tuple of str
-        Data sets that it needs, by name.
-    cost : str
-        Time and memory that it is expected to take, where ``measured.json`` does not say it yet.
-    package : (str, str), optional
-        A package that it needs beside those that are always there, and the extra that has it.
-    """
-
-    id: str
+    id: str  #: the paper's key and its number: "jst.fig1"
     reference: str
     title: str
+    #: ``(quick)``: what has to be computed, by names that say all it depends on. Each part is a
+    #: function without arguments that returns numbers; what artefacts share has one name.
     parts: Callable[[bool], Mapping[str, Callable[[], Numbers]]]
+    #: ``(figure, numbers)``: draws on a matplotlib figure; `numbers` are those of the parts.
     draw: Callable[[Any, dict[str, Numbers]], None]
+    #: ``(numbers)``: what the source shows, beside what was found.
     shown: Callable[[dict[str, Numbers]], list[Shown]]
-    data: tuple[str, ...] = ()
-    cost: str = ""
-    package: tuple[str, str] | None = None
+    data: tuple[str, ...] = ()  #: data sets that it needs, by name
+    cost: str = ""  #: expected time and memory, where ``measured.json`` does not have it yet
+    package: tuple[str, str] | None = None  #: an optional package that it needs, and its extra
 
 
 #: Option → values to draw from, for each solver.
@@ -84,34 +58,20 @@ Options = Mapping[str, Mapping[str, tuple[str, ...]]]
 
 @dataclass(frozen=True)
 class Paper:
-    """A source of statements: a paper, a lecture, a conjecture of one's own.
+    """A source of statements: a paper, a lecture, a conjecture of one's own."""
 
-    Attributes
-    ----------
-    key : str
-        What the ids of its statements begin with: "jst" for "jst.thm3.1.1".
-    title, authors, venue, url : str
-    year : int or None
-        None where it is not known.
-    text : str
-        Which text was transcribed, where there is more than one.
-    random : mapping
-        The solvers of ``gammabar verify --random``: name → option → values to draw from.
-    often : mapping
-        How much more often than once a solver is drawn.
-    gated : tuple of str
-        Ids of statements whose tightness on Algorithm 1 the gate watches.
-    """
-
-    key: str
+    key: str  #: what the ids of its statements begin with: "jst" for "jst.thm3.1.1"
     title: str
     authors: str
     year: int | None = None
     venue: str = ""
     url: str = ""
-    text: str = ""
+    text: str = ""  #: which text was transcribed, where there is more than one
+    #: The solvers of ``gammabar verify --random``: name → option → values to draw from.
     random: Options = field(default_factory=dict, repr=False)
+    #: How much more often than once a solver is drawn.
     often: Mapping[str, int] = field(default_factory=dict, repr=False)
+    #: Ids of statements whose tightness on Algorithm 1 the gate watches.
     gated: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -133,30 +93,14 @@ _Class = TypeVar("_Class", bound=type)
 
 @dataclass(frozen=True)
 class Mutant:
-    """A solver with one wrong line.
+    """A solver with one wrong line."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the solver and what is wrong, e.g. "dual-acceleration/momentum-index-shifted".
-    family : str
-        The source of the algorithm: "jst", "tyurin", "rp" or "lec".
-    solver : str
-        Registry name of the solver that it is a mutant of.
-    make : callable
-        Takes nothing and returns the wrong solver.
-    wrong : str
-        One sentence: what is wrong, and why it matters.
-    equivalent : str or None
-        Where it is the right solver after all: the reason why no iterate changes, or on which
-        problems only. None if it goes wrong on ordinary data.
-    """
-
-    name: str
-    family: str
-    solver: str
-    make: Callable[[], Any]
-    wrong: str
+    name: str  #: solver and what is wrong, e.g. "dual-acceleration/momentum-index-shifted"
+    family: str  #: the source of the algorithm: "jst", "tyurin", "rp" or "lec"
+    solver: str  #: registry name of the right solver
+    make: Callable[[], Any]  #: returns the wrong solver
+    wrong: str  #: one sentence: what is wrong, and why it matters
+    #: Where it is the right solver after all: why no iterate changes, or on which problems only.
     equivalent: str | None = None
 
 
@@ -225,32 +169,18 @@ class Family:
     ) -> Callable[[_Class], _Class]:
         """Register a class whose docstring says what is wrong.
 
-        Parameters
-        ----------
-        name : str
-            What is wrong, in a few words joined by hyphens.
-        because : str
-            Why it matters: the sentence of the docstring goes on with it.
-        equivalent : str, optional
-            See `Mutant`.
-        **options
-            Hyper-parameters with which it is made.
+        `name` is that in a few words joined by hyphens; `because` goes on with the sentence of the
+        docstring and says why it matters; `options` are the hyper-parameters that it is made with.
         """
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
-            raise ValueError(f"{name!r} is no kebab-case name")
+            raise ValueError(f"{name!r} is not a kebab-case name")
 
         def register(cls: _Class) -> _Class:
             what = " ".join((inspect.getdoc(cls) or "").split()).removesuffix(".")
             solver = cls.card.name  # type: ignore[attr-defined]
-            mutant = Mutant(
-                f"{solver}/{name}",
-                self.name,
-                solver,
-                partial(cls, **options),
-                f"{what}: {because}.",
-                equivalent,
-            )
-            self.mutants.append(mutant)
+            text, make = f"{what}: {because}.", partial(cls, **options)
+            made = Mutant(f"{solver}/{name}", self.name, solver, make, text, equivalent)
+            self.mutants.append(made)
             return cls
 
         return register
@@ -316,63 +246,35 @@ FORMAT, VERSION = "gammabar-extremal", 1
 
 @dataclass(frozen=True)
 class Extremal:
-    """The run in which a statement came nearest to failing.
+    """The run in which a statement came nearest to failing."""
 
-    Attributes
-    ----------
-    problem, solver : str
-        As ``gammabar verify`` takes them; "" for a statement that brings its own.
-    iterations, seed : int
-        See `gammabar.harness.verify.context.Trial`.
-    tightness : float
-        Measured over bound, at the worst iterate.
-    worst_t : int or None
-        That iterate.
-    what : str
-        What is compared there.
-    found_by : str
-        A strategy of ``gammabar falsify``, or "plan".
-    runs : int
-        How many runs were tried in the search; 0 where there is nothing to search.
-    """
-
-    problem: str
+    problem: str  #: as ``gammabar verify`` takes it; "" for a statement that brings its own
     solver: str
     iterations: int
     seed: int
-    tightness: float
-    worst_t: int | None
-    what: str
-    found_by: str
-    runs: int
+    tightness: float  #: measured over bound, at the worst iterate
+    worst_t: int | None  #: that iterate
+    what: str  #: what is compared there
+    found_by: str  #: a strategy of ``gammabar falsify``, or "plan"
+    runs: int  #: how many runs were tried in the search; 0 where there is nothing to search
 
 
 def read(path: Path) -> dict[str, Extremal]:
-    """The runs in a file, by statement.
-
-    Raises
-    ------
-    ProblemError
-        If the file is not one of these.
-    """
+    """The runs in a file, by statement."""
     wrong = f"{path}: not a file of extremal problems ({FORMAT}, version {VERSION})"
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         if (document["format"], document["version"]) != (FORMAT, VERSION):
             raise ProblemError(wrong)
-        found = {name: Extremal(**values) for name, values in document["statements"].items()}
+        return {name: Extremal(**values) for name, values in document["statements"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ProblemError(wrong) from error
-    return found
 
 
 def as_document(found: Mapping[str, Extremal]) -> dict[str, Any]:
     """For JSON."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "statements": {name: asdict(one) for name, one in found.items()},
-    }
+    statements = {name: asdict(one) for name, one in found.items()}
+    return {"format": FORMAT, "version": VERSION, "statements": statements}
 
 
 def cost(seconds: float, cpu: float, memory: int) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 from gammabar.harness.registry import load_statements, mutants, trials
 from gammabar.harness.run.tasks import open_problem, open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run, check_statement
-from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, StatementError, Status, Verdict
 from gammabar.problems import ProblemError
 
@@ -26,13 +26,8 @@ ITERATIONS, MOST = 400, 3000
 def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[str, list[str]]:
     """Statements that refute a mutant, each with the problems on which it does.
 
-    "crashed" stands for a statement if nothing else kills it.
-
-    Parameters
-    ----------
-    mutant : Mutant
-    statement, problem : str, optional
-        Only this statement, and only on this problem.
+    "crashed" stands for a statement if nothing else kills it. `statement` and `problem` ask for one
+    of them only.
     """
     found: dict[str, list[str]] = {}
     for verdict, where in _verdicts(mutant, [statement] if statement else (), problem):
@@ -46,16 +41,9 @@ def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[
 def matrix(
     names: Iterable[str] | None = None, jobs: int = -1, advance: Callable[[str], None] | None = None
 ) -> dict[str, dict[str, list[str]]]:
-    """Mutant → statement → problems on which the statement refutes it.
+    """Mutant → statement → problems on which the statement refutes it; by default of all mutants.
 
-    Parameters
-    ----------
-    names : iterable of str, optional
-        Mutants; by default all.
-    jobs : int
-        Processes.
-    advance : callable, optional
-        Told the name of each mutant when it is done.
+    `jobs` is the number of processes; `advance` is told the name of each mutant that is done.
     """
     from joblib import Parallel, delayed
 
@@ -96,63 +84,44 @@ def _verdicts(
 ) -> Iterable[tuple[Verdict, str]]:
     """What the statements about its solver say of a mutant, and on which problems.
 
-    Parameters
-    ----------
-    mutant : Mutant
-    only : collection of str, optional
-        Only these statements.
-    on : str, optional
-        Only on this problem.
-    most, longest : int
-        Iterates for claims about all of them, and for those about stopping.
+    `only` these statements are asked, `on` this problem; `most` iterates are checked of claims
+    about all of them, and up to the `longest` of claims about stopping.
     """
-    about = [s for s in load_statements().values() if mutant.solver in s.solvers]
-    about = [s for s in about if not only or s.id in only]
-    # What is refuted of the right solver says nothing about the wrong one.
-    about = [s for s in about if s.status is Status.HOLDS]
+    about = [
+        s
+        for s in load_statements().values()
+        if mutant.solver in s.solvers
+        and (not only or s.id in only)
+        and s.status is Status.HOLDS  # what is refuted of the right solver is no test of this one
+    ]
     heard = [s for s in about if s.about_runs]
     for trial in trials():
         if solver_name(trial.solver) != mutant.solver or on not in (None, trial.problem):
             continue
         for unit in sorted({s.unit for s in heard}):
-            case = Case(
-                open_problem(trial.problem),
-                _with_options(mutant.make(), trial.solver),
-                unit=unit,
-                name=trial.problem,
-                seed=trial.seed,
-            )
-            length = min(trial.iterations, most)
-            yield from _heard(case, [s for s in heard if s.unit is unit], length, longest)
+            solver = _with_options(mutant.make(), trial.solver)
+            problem, name = open_problem(trial.problem), trial.problem
+            case = Case(problem, solver, unit=unit, name=name, seed=trial.seed)
+            some, length = [s for s in heard if s.unit is unit], min(trial.iterations, most)
+            yield from _named(name, partial(check_run, case, some, length, longest))
     for statement in about:
-        if not statement.about_runs:
-            yield from _examined(statement, mutant.make(), on)
+        for text in () if statement.about_runs else statement.problems if on is None else [on]:
+            opened = open_problem(text) if text else None
+            case = Case(opened, mutant.make(), unit=statement.unit, name=text)
+            yield from _named(text, partial(map, partial(check_statement, statement), [case]))
 
 
-def _heard(
-    case: Case, statements: list[Statement], iterations: int, longest: int
-) -> Iterable[tuple[Verdict, str]]:
+def _named(problem: str, check: Callable[[], Iterable[Verdict]]) -> Iterable[tuple[Verdict, str]]:
+    """Verdicts with their problem. A mutant that crashes is killed by that; one that refuses a
+    problem is not."""
     try:
-        for verdict in check_run(case, statements, iterations, longest):
-            yield verdict, case.name
+        for verdict in check():
+            yield verdict, problem
+    except StatementError:
+        raise
+    except ProblemError:
+        return
     except Exception as error:
-        yield from _crashed(error, case.name)
-
-
-def _examined(statement: Statement, solver: Any, on: str | None) -> Iterable[tuple[Verdict, str]]:
-    for text in statement.problems if on is None else [on]:
-        case = Case(open_problem(text) if text else None, solver, unit=statement.unit, name=text)
-        try:
-            yield check_statement(statement, case), text
-        except Exception as error:
-            yield from _crashed(error, text)
-
-
-def _crashed(error: Exception, problem: str) -> Iterable[tuple[Verdict, str]]:
-    """A mutant that crashes is killed by that; one that refuses a problem is not."""
-    if isinstance(error, StatementError):
-        raise error
-    if not isinstance(error, ProblemError):
         yield Verdict("crashed", Ruling.REFUTED, reason=repr(error), failure="crashed"), problem
 
 

@@ -48,8 +48,6 @@ _FIRST = ("jst", "tyurin", "rp", "lec", "gb")
 _ASIDE = ("trials", "mutants", "figures", "experiments", "refuters", "reference", "algorithms")
 #: They share no code with the harness, and are imported by whoever checks a witness.
 _INDEPENDENT = ("refuters", "reference", "algorithms")
-
-
 #: Papers of one file, by their keys.
 PLUGINS = Path(__file__).parent.parent / "papers" / "plugins"
 
@@ -120,15 +118,7 @@ _OPENING: set[str] = set()
 
 
 def open_paper(paper: PaperRef | str) -> Paper:
-    """Register a paper of the user.
-
-    Opened again it is the same one, or, if its files have changed, takes the place of the old one.
-
-    Raises
-    ------
-    ProblemError
-        If it cannot be imported, has no ``paper``, or takes a name that is taken.
-    """
+    """Register a paper of the user; opened again after a change, it replaces the old one."""
     ref = PaperRef.read(paper) if isinstance(paper, str) else paper
     if ref.path in _OPENED:
         before, package = _OPENED[ref.path]
@@ -170,17 +160,13 @@ def close_paper(path: str) -> None:
     _, package = _OPENED.pop(path)
     for name in package.solvers.values():
         del SOLVERS[name]
-    _forget(package.name, [s for s in STATEMENTS if _is_of(s, package.paper)])
+    for identifier in [i for i in STATEMENTS if _is_of(i, package.paper)]:
+        del STATEMENTS[identifier]
+    forget(package.name)
 
 
 def _is_of(identifier: str, paper: Paper) -> bool:
     return identifier.partition(".")[0] == paper.key
-
-
-def _forget(name: str, identifiers: Iterable[str]) -> None:
-    for identifier in identifiers:
-        del STATEMENTS[identifier]
-    forget(name)
 
 
 def _opened(ref: PaperRef) -> _Package:
@@ -192,13 +178,20 @@ def _opened(ref: PaperRef) -> _Package:
         taken = papers().get(paper.key)
         if taken is not None:
             raise ProblemError(f"{ref.path}: the key {paper.key!r} is taken by {taken}")
-        _check_ids(paper, [i for i in STATEMENTS if i not in before], ref.path)
+        for identifier in set(STATEMENTS) - before:
+            if not _is_of(identifier, paper):
+                raise ProblemError(
+                    f"{ref.path}: the statement {identifier!r} must be called {paper.key}.…, as"
+                    f" {paper.key!r} is the key of its paper"
+                )
         path = Path(ref.path)
         parts = tuple(m.__name__.removeprefix(f"{name}.") for m in modules[1:])
         package = _Package(paper, name, parts, path if path.is_dir() else path.parent)
         return _with_solvers(package, ref.path, modules)
     except BaseException:
-        _forget(name, set(STATEMENTS) - before)  # nothing of it stays
+        for identifier in set(STATEMENTS) - before:  # nothing of it stays
+            del STATEMENTS[identifier]
+        forget(name)
         raise
 
 
@@ -248,15 +241,6 @@ def _solver_in(modules: Iterable[ModuleType], name: str) -> Any:
     return None
 
 
-def _check_ids(paper: Paper, identifiers: list[str], path: str) -> None:
-    for identifier in identifiers:
-        if not _is_of(identifier, paper):
-            raise ProblemError(
-                f"{path}: the statement {identifier!r} must be called {paper.key}.…, as"
-                f" {paper.key!r} is the key of its paper"
-            )
-
-
 def _paper(module: ModuleType, path: str) -> Paper:
     paper = getattr(module, "paper", None)
     if not isinstance(paper, Paper):
@@ -271,11 +255,8 @@ def _found() -> tuple[_Package, ...]:
     """The papers of the package `gammabar.papers`, and those that are installed."""
     import gammabar.papers
 
-    found = [
-        _package(f"gammabar.papers.{module.name}")
-        for module in pkgutil.iter_modules(gammabar.papers.__path__)
-        if module.ispkg
-    ]
+    modules = pkgutil.iter_modules(gammabar.papers.__path__)
+    found = [_package(f"gammabar.papers.{module.name}") for module in modules if module.ispkg]
     order = {key: place for place, key in enumerate(_FIRST)}
     found.sort(key=lambda package: order.get(package.paper.key, len(order)))
     points = sorted(entry_points(group="gammabar.papers"), key=lambda point: point.name)
@@ -309,7 +290,7 @@ def _packages() -> Iterator[_Package]:
     yield from (package for _, package in _OPENED.values())
 
 
-# --- what is in them -------------------------------------------------------------------------
+# --- what is in them
 
 
 def papers() -> dict[str, Paper]:
@@ -353,7 +334,7 @@ def find_statement(identifier: str) -> Statement:
             found = package.statement(identifier)
     if found is None:
         hint = did_you_mean(identifier, everything(), "see `gammabar list statements`")
-        raise ProblemError(f"{identifier!r} is no statement ({hint})")
+        raise ProblemError(f"{identifier!r} is not a statement ({hint})")
     return found
 
 
@@ -371,7 +352,7 @@ def find_sources(sources: Iterable[str]) -> list[Statement]:
     for source in wanted:
         if source not in names:
             hint = did_you_mean(source, names, always=True)
-            raise ProblemError(f"{source!r} is no source ({hint})")
+            raise ProblemError(f"{source!r} is not a source ({hint})")
     found = _oracle_checks() if "oracle" in wanted else {}
     for source in [one for one in (*papers(), *names) if one in wanted and one != "oracle"]:
         found = found | load_statements(source)
@@ -385,10 +366,10 @@ def obeyed_at_rest(identifier: str) -> str:
 
 
 def is_tested(results: Sequence[Any]) -> bool:
-    """Whether one of the results on a statement says something.
+    """Whether one of the results on a statement is more than a vacuous pass.
 
-    One that a solver at rest obeys for ever is tested by the mutants that it refutes, or it is
-    about no solver. To a solver of the user's its pass says nothing.
+    A statement that a solver at rest obeys for ever is tested by the mutants that it refutes, or it
+    is not about a solver. A pass of a user's solver is vacuous there.
     """
     if any(r.verdict.verdict is Ruling.REFUTED or r.verdict.informative for r in results):
         return True
@@ -429,19 +410,13 @@ def measured() -> dict[str, dict[str, Any]]:
 def mutants() -> dict[str, Mutant]:
     """Every wrong solver by its name."""
     found: dict[str, Mutant] = {}
-    for module in _mutant_modules():
-        for mutant in module.FAMILY.mutants:
+    for package in _packages():
+        module = package.module("mutants") or import_module(package.name)
+        for mutant in module.FAMILY.mutants if hasattr(module, "FAMILY") else ():
             if mutant.name in found:
                 raise ValueError(f"two mutants are called {mutant.name}")
             found[mutant.name] = mutant
     return found
-
-
-def _mutant_modules() -> Iterator[ModuleType]:
-    for package in _packages():
-        module = package.module("mutants") or import_module(package.name)
-        if hasattr(module, "FAMILY"):
-            yield module
 
 
 def matrix() -> dict[str, dict[str, list[str]]]:

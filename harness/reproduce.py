@@ -35,21 +35,12 @@ Tell = Callable[[str, int, int, bool], None]
 
 
 class _Computed(NamedTuple):
-    """The numbers of an artefact by part, and what they took when they were computed.
-
-    Attributes
-    ----------
-    numbers : dict
-    seconds, cpu : float
-        Wall time and processor time of all parts.
-    memory : int
-        The most bytes that the process held during any of them.
-    """
+    """The numbers of an artefact by part, and what they took when they were computed."""
 
     numbers: dict[str, Numbers]
     seconds: float
-    cpu: float
-    memory: int
+    cpu: float  #: processor time
+    memory: int  #: the most bytes that the process held
 
 
 def missing_data(artefact: Artefact, quick: bool) -> None:
@@ -71,18 +62,10 @@ def compute(
 ) -> _Computed:
     """The numbers of an artefact by part; what the folder has already is not computed again.
 
-    Parameters
-    ----------
-    artefact : Artefact
-    folder : Path
-        Where parts are kept, in ``parts/``: whoever is interrupted goes on from there, and
-        artefacts that share a part compute it once. A part counts as long as its name and the
-        source code are the same: that of gammabar, and of the user's paper.
-    quick : bool
-        Smaller settings, on data that are embedded.
-    tell : callable
-    fresh : bool
-        Compute everything, whatever is kept.
+    Parts are kept in ``parts/``, so an interrupted run goes on from there, and artefacts that share
+    a part compute it once. A part counts as long as its name and the source code are the same: that
+    of gammabar, and of the user's paper. `quick` means smaller settings on embedded data, `fresh`
+    to compute everything again.
     """
     missing_data(artefact, quick)
     parts = artefact.parts(quick)
@@ -112,13 +95,9 @@ def _source_of(make: Any) -> str:
 def _made(make: Callable[[], Numbers]) -> dict[str, Any]:
     forget_peak()
     start, busy = perf_counter(), process_time()
-    numbers = make()
-    return {
-        "numbers": numbers,
-        "seconds": round(perf_counter() - start, 3),
-        "cpu": round(process_time() - busy, 3),
-        "memory": peak_memory(),
-    }
+    found: dict[str, Any] = {"numbers": make()}
+    seconds, cpu = perf_counter() - start, process_time() - busy
+    return found | {"seconds": round(seconds, 3), "cpu": round(cpu, 3), "memory": peak_memory()}
 
 
 def _kept(path: Path, stamp: dict[str, str]) -> dict[str, Any] | None:
@@ -140,19 +119,11 @@ def write(path: Path, document: dict[str, Any]) -> None:
 
 def as_document(artefact: Artefact, computed: _Computed, quick: bool) -> dict[str, Any]:
     """What is written beside the picture, and printed by ``--json``."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "artefact": artefact.id,
-        "reference": artefact.reference,
-        "title": artefact.title,
-        "quick": quick,
-        "seconds": round(computed.seconds, 3),
-        "cpu": round(computed.cpu, 3),
-        "memory": computed.memory,
-        "shown": [shown._asdict() for shown in artefact.shown(computed.numbers)],
-        "numbers": computed.numbers,
-    }
+    about = {"artefact": artefact.id, "reference": artefact.reference, "title": artefact.title}
+    took = {"seconds": round(computed.seconds, 3), "cpu": round(computed.cpu, 3)}
+    shown = [shown._asdict() for shown in artefact.shown(computed.numbers)]
+    found = {"memory": computed.memory, "shown": shown, "numbers": computed.numbers}
+    return {"format": FORMAT, "version": VERSION} | about | {"quick": quick} | took | found
 
 
 FORMATS = ("svg", "png", "pdf")

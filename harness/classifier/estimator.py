@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
-from typing import Any, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -38,8 +39,6 @@ from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
 from gammabar.problems.conversion import from_arrays, with_constant, with_intercept
 from gammabar.problems.exact import same_numbers
 
-SOLVERS = ("exact", "dual-acceleration")
-_SEVERAL = ("ovo", "ovr", "joint")
 #: Bytes of the data up to which they are copied, for proofs to be written down later.
 COPIED = 1 << 28
 
@@ -142,6 +141,17 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
     '0.8175557692'
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [StrOptions({"exact", "dual-acceleration"})],
+        "several": [StrOptions({"ovo", "ovr", "joint"})],
+        "inseparable": [StrOptions({"soft", "error"})],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "soft_C": [Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, 1, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+    }
+
     def __init__(
         self,
         *,
@@ -192,14 +202,9 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            A row of weight zero does not count; among positive weights there is no difference,
-            unless the margin is soft.
-
-        Returns
-        -------
-        self
+            See the notes.
         """
-        self._check_choices()
+        self._validate_params()
         with _named_faults(X, y):
             return self._fit_all(X, y, sample_weight)
 
@@ -333,25 +338,6 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
             columns = self._kernel_.matrix(X, self._train_)
         return np.asarray(columns @ self._expansion_.T) + self.intercept_
 
-    def _check_choices(self) -> None:
-        for name, choices in (
-            ("solver", SOLVERS),
-            ("several", _SEVERAL),
-            ("inseparable", ("soft", "error")),
-        ):
-            if getattr(self, name) not in choices:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}"
-                )
-        if not 0 < self.soft_C < math.inf:
-            raise ValueError(f"soft_C must be positive, not {self.soft_C!r}")
-        if not 0 < self.tol < 1:
-            raise ValueError(f"tol must be between 0 and 1, not {self.tol!r}")
-        if not (isinstance(self.max_iter, int | np.integer) and self.max_iter >= 1):
-            raise ValueError(f"max_iter must be a positive integer, not {self.max_iter!r}")
-        if not 0 < self.intercept_scaling < math.inf:
-            raise ValueError(f"intercept_scaling must be positive, not {self.intercept_scaling!r}")
-
     def _kernel(self) -> Kernel:
         if callable(self.kernel):
             return Kernel.of(self.kernel)
@@ -369,7 +355,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
             if self.kernel != "linear":
                 raise ValueError("the joint margin of several classes is linear: use ovo or ovr")
             return [self._joint(X, labels)]
-        tasks = self._tasks(labels, k)
+        tasks = self._tasks(k)
         shared = None
         if self._kernel_ is None and (k == 2 or self.several == "ovo"):
             # The first class of a pair is the positive one; of two classes it is the second.
@@ -379,34 +365,24 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
             parts = shared.hyperplanes(self.proof)
 
         def work(number: int) -> Hyperplane:
-            rows, signs = tasks[number]()
+            one, other = tasks[number]
+            counted = np.ones(len(labels), bool) if other is None else np.isin(labels, (one, other))
+            rows = np.flatnonzero(counted)
+            signs = np.where(labels[rows] == one, 1, -1)
             guess = shared.candidate(number) if shared else None
             return self._two(X, rows, signs, weights[rows], guess)
 
-        open_ones = [k for k, part in enumerate(parts) if part is None or part.separable is False]
-        if len(open_ones) == 1:
-            parts[open_ones[0]] = work(open_ones[0])
-        elif open_ones:
-            run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-            done = run(delayed(work)(k) for k in open_ones)
-            for number, part in zip(open_ones, done, strict=True):
-                parts[number] = part
+        left = [k for k, part in enumerate(parts) if part is None or part.separable is False]
+        run = Parallel(n_jobs=self.n_jobs if len(left) > 1 else 1, prefer="threads")
+        for number, part in zip(left, run(delayed(work)(k) for k in left), strict=True):
+            parts[number] = part
         return [part for part in parts if part is not None]
 
-    def _tasks(self, labels: Array, k: int) -> list[Callable[[], tuple[Array, Array]]]:
-        """Rows and signs of each hyperplane, when asked for."""
-
-        def rest(c: int) -> tuple[Array, Array]:
-            return np.arange(len(labels)), np.where(labels == c, 1, -1)
-
-        def pair(a: int, b: int) -> tuple[Array, Array]:
-            rows = np.flatnonzero((labels == a) | (labels == b))
-            # The first class of a pair is the positive one, as `depths` has it.
-            return rows, np.where(labels[rows] == a, 1, -1)
-
+    def _tasks(self, k: int) -> list[tuple[int, int | None]]:
+        """The positive class of each hyperplane, and the other one; None for the rest."""
         if k == 2 or self.several == "ovr":
-            return [partial(rest, c) for c in ((1,) if k == 2 else range(k))]
-        return [partial(pair, a, b) for a, b in combinations(range(k), 2)]
+            return [(c, None) for c in ((1,) if k == 2 else range(k))]
+        return list(combinations(range(k), 2))  # the first one is positive, as `depths` has it
 
     def _two(
         self, X: Any, rows: Array, signs: Array, weights: Array, guess: Candidate | None
@@ -417,11 +393,8 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         part = X[rows] if some else X.copy() if own and self.proof else X
         if self.kernel == "precomputed":
             part = part[:, rows]
-        made: Problem
-        if self._kernel_ is None:
-            made = from_arrays(part, signs)
-        else:
-            made = KernelProblem(part, signs, self._kernel_)
+        kernel = self._kernel_
+        made = KernelProblem(part, signs, kernel) if kernel else from_arrays(part, signs)
         problem = with_intercept(made, "free" if self.fit_intercept else "none")
         found = proved(problem, guess) if self.proof else guessed(problem)
         if not own and found.truth is not None:
@@ -500,8 +473,6 @@ def _row_weights(X: Any, y: Array, sample_weight: Any, class_weight: Any) -> Arr
     """The weight of each row: its own, times that of its class; none is negative, some positive."""
     if sample_weight is None and class_weight is None:
         return np.ones(len(y))
-    if not (class_weight is None or class_weight == "balanced" or isinstance(class_weight, dict)):
-        raise ValueError(f"class_weight must be a dictionary or 'balanced', not {class_weight!r}")
     weights: Array = _check_sample_weight(sample_weight, X, dtype=np.float64, copy=True)
     if weights.min() < 0:
         row = int(weights.argmin())
@@ -543,28 +514,19 @@ def _points(X: Any) -> str | None:
         return None
     for k, name in enumerate(X.columns):
         column = X.iloc[:, k]
-        row = _first(column.isna())
-        if row is not None:
-            where = f"column {name!r} has no value in row {row}"
-            return f"Input X contains NaN: {where}; fill it, or leave the row out"
-        if column.dtype.kind in "mM":
-            return f"column {name!r} of X has dates ({column.dtype}), not numbers"
-        for row, value in enumerate(column):
-            number = _number(value)
-            if number is None:
+        for row, (value, absent) in enumerate(zip(column, column.isna(), strict=True)):
+            if absent:
+                where = f"column {name!r} has no value in row {row}"
+                return f"Input X contains NaN: {where}; fill it, or leave the row out"
+            try:
+                number = float(value)
+            except OverflowError:
+                number = math.inf
+            except (TypeError, ValueError):
                 return f"column {name!r} of X has {value!r} in row {row}, not a number"
-            if not math.isfinite(number):
+            if math.isinf(number):
                 return f"Input X contains infinity: column {name!r}, row {row}"
     return None
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-    except OverflowError:
-        return math.inf
 
 
 def _labels(y: Any) -> str | None:
@@ -576,9 +538,3 @@ def _labels(y: Any) -> str | None:
         if missing or (isinstance(label, float | np.floating) and np.isnan(label)):
             return f"Input y contains NaN: there is no label in row {row}"
     return None
-
-
-def _first(mask: Any) -> int | None:
-    """The place of the first one that is true."""
-    found = np.flatnonzero(np.asarray(mask))
-    return int(found[0]) if len(found) else None

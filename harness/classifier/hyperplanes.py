@@ -138,22 +138,8 @@ def soft_margin(
     machine needs more than `_ITERATIONS`: on data that cannot be separated the search takes the
     longer the larger the cost is.
 
-    Parameters
-    ----------
-    found : Hyperplane
-        What the oracle found of these rows; its proof stays at hand.
-    given : matrix
-        The rows, or (`gram`) their kernel matrix.
-    signs, weights : arrays
-        The class and the weight of each row.
-    intercept : bool
-        Whether there is one. (A kernel's machine always has.)
-
-    Returns
-    -------
-    Hyperplane
-    float
-        What the cost was multiplied by: 1, unless it was lowered.
+    `given` are the rows, or (`gram`) their kernel matrix; a kernel's machine always has an
+    intercept. The second result is what the cost was multiplied by: 1, unless it was lowered.
     """
     exponent = _exponent(given, gram)
     scaled = _ldexp(given, -2 * exponent if gram else -exponent)

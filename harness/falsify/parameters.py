@@ -30,17 +30,9 @@ from gammabar.solvers.base import solver as solver_class
 
 @dataclass(frozen=True)
 class Candidate:
-    """A problem, a solver with options, and how many iterates are checked.
+    """A problem, a solver with options, and how many iterates are checked."""
 
-    Attributes
-    ----------
-    problem : str
-        As `gammabar verify --problem` takes it; "" for a claim that says one thing.
-    solver : SolverRef or None
-    iterations, seed : int
-    """
-
-    problem: str
+    problem: str  #: as `gammabar verify --problem` takes it; "" for a claim that says one thing
     solver: SolverRef | None = None
     iterations: int = 50
     seed: int = 0
@@ -65,8 +57,8 @@ class Finding:
     def score(self) -> float:
         """How near it came to failing: infinite if it failed; measured over bound if that is known.
 
-        Where there is no such ratio, less slack is better, and any of these is below every ratio;
-        a run without a verdict is worst.
+        Less slack is better where there is no such ratio, and below every ratio; a run without a
+        verdict is worst.
         """
         verdict = self.verdict
         if self.refuted:
@@ -205,12 +197,9 @@ def _optional(solver: SolverRef, options: dict[str, tuple[str, ...]]) -> SearchS
     ]
 
     def chosen(parts: tuple[str, ...]) -> SolverRef:
-        text = ",".join(filter(None, parts))
-        return (
-            Registered(f"{solver.text}{',' if ':' in solver.text else ':'}{text}")
-            if text
-            else solver
-        )
+        if not (text := ",".join(filter(None, parts))):
+            return solver
+        return Registered(f"{solver.text}{',' if ':' in solver.text else ':'}{text}")
 
     return st.tuples(*choices).map(chosen)
 

@@ -58,13 +58,7 @@ def write(path: Path, document: dict[str, Any]) -> None:
 def read(
     path: Path, statement: str, solvers: tuple[SolverRef, ...], inputs: Inputs | None = None
 ) -> tuple[Candidate, int]:
-    """The best candidate of a stored report, and how many runs it took.
-
-    Raises
-    ------
-    ProblemError
-        If the file is not such a report, or is about another statement.
-    """
+    """The best candidate of a stored report, and how many runs it took."""
     wrong = f"{path}: not a report of `gammabar falsify` (choose another file for --store)"
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -118,20 +112,11 @@ def _is(kept: SolverRef, asked: SolverRef, values: dict[str, tuple[str, ...]]) -
 class Batch:
     """Searches for each of some statements, with equal shares of the time.
 
-    Parameters
-    ----------
-    statements : list of Statement
-    budget : float
-        Seconds for all searches together; shrinking comes on top.
-    path : Path or None
-        Where reports are stored. A statement that has had its time there is not searched again;
-        one that has had a part of it goes on from its best. A report counts only while it is about
-        the same statement, paper, solvers and source code, and, if nothing was found, the same
-        seed; otherwise its best is only a place to begin.
-    solvers : tuple of SolverRef
-        The user's choice; by default those that a statement is about.
-    seed, jobs, refs
-        See `gammabar.harness.falsify.search.Search`.
+    Reports are stored in the file `path`. A statement that has had its time there is not searched
+    again; one that has had a part of it goes on from its best. A report counts only while it is
+    about the same statement, paper, solvers and source code, and, if nothing was found, the same
+    seed; otherwise its best is only a place to begin. By default `solvers` are those that a
+    statement is about; for the others see `gammabar.harness.falsify.search.Search`.
     """
 
     def __init__(

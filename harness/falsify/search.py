@@ -1,7 +1,4 @@
-"""Search for a refutation: Hypothesis generates and shrinks candidates, processes judge them.
-
-A run that may refute a statement, and its verdict.
-"""
+"""Search for a refutation: Hypothesis generates and shrinks candidates, processes check them."""
 
 from __future__ import annotations
 
@@ -54,27 +51,14 @@ class _Refuted(Exception):
 
 @dataclass
 class Report:
-    """The outcome of a search.
-
-    Attributes
-    ----------
-    statement : str
-    best : Finding or None
-        The refutation, shrunk; without one, what came nearest.
-    runs : counts of runs by strategy
-    nearest : best score by strategy
-    found_after : int or None
-        How many runs there were when it was found.
-    failed : counts of runs that crashed or ran out of time, by the kind of failure
-    trouble : str
-        The reason of the first failure.
-    """
+    """The outcome of a search."""
 
     statement: str
-    best: Finding | None = None
-    runs: Counter[str] = field(default_factory=Counter)
-    nearest: dict[str, float] = field(default_factory=dict)
-    found_after: int | None = None
+    best: Finding | None = None  #: the refutation, shrunk; without one, what came nearest
+    runs: Counter[str] = field(default_factory=Counter)  #: by strategy
+    nearest: dict[str, float] = field(default_factory=dict)  #: best score by strategy
+    found_after: int | None = None  #: how many runs there were when it was found
+    #: Runs that crashed or ran out of time, by the kind of failure, and why the first did.
     failed: Counter[str] = field(default_factory=Counter)
     trouble: str = ""
 
@@ -101,11 +85,8 @@ class Search:
 
     Parameters
     ----------
-    statement : Statement
-    solvers : tuple of (SolverRef, options)
     budget : float
         Seconds to search; shrinking a refutation comes on top.
-    seed, jobs : int
     start : tuple of Candidate
         Tried first.
     refs : tuple of PaperRef
@@ -279,9 +260,8 @@ class Search:
                 self._ask(replace(candidate, iterations=t), report.best.strategy)
 
     def _judged(self, candidate: Candidate, name: str) -> Finding:
-        known = self._known.get(candidate)
-        if known is not None:
-            return replace(known, strategy=name)
+        if candidate in self._known:
+            return replace(self._known[candidate], strategy=name)
         with self._turns:
             found = Finding(candidate, self._verdict(candidate), name)
             if found.refuted and isinstance(self.statement, RandomisedStatement):
@@ -340,13 +320,7 @@ def _together(functions: Sequence[Callable[[], object]]) -> None:
 
 
 def as_solvers(names: tuple[str, ...], file: str | None) -> tuple[SolverRef, ...]:
-    """The user's choice of solvers.
-
-    Raises
-    ------
-    ProblemError
-        If one cannot be opened.
-    """
+    """The user's choice of solvers, each of which can be opened."""
     chosen = tuple(Registered(name) for name in names)
     for solver in chosen:
         solver.open()

@@ -36,10 +36,7 @@ _ONE_AT_A_TIME = threading.Lock()
 def write(path: Path, statement: Statement, found: Finding) -> str:
     """Write the witness of a refutation; what the checker says of it.
 
-    Raises
-    ------
-    ProblemError
-        If no witness can be made of it: the message says why, and no file is left.
+    If no witness can be made of it, a `ProblemError` says why, and no file is left.
     """
     reasons = []
     for data in _forms(statement, found):
@@ -68,15 +65,22 @@ def write(path: Path, statement: Statement, found: Finding) -> str:
     raise ProblemError(f"no witness was written: {why}")
 
 
+def _checker(statement: Statement) -> Any:
+    """The checker of witnesses, with the refuters of the statement's paper."""
+    import gammabar.papers.witness as checker
+
+    path = opened_from(statement.source)
+    folder = [] if path is None else [Path(path) if Path(path).is_dir() else Path(path).parent]
+    checker.load_refuters(*folder)
+    return checker
+
+
 def confirming(statement: Statement, written: bool) -> Callable[[Finding], bool] | None:
     """Whether the statement's refuter accepts what was found.
 
     Without a refuter: whether a witness has a form for it, if one is to be written; else None.
     """
-    import gammabar.papers.witness as checker
-
-    paper = opened_from(statement.source)
-    checker.load_refuters(*([] if paper is None else [_folder(Path(paper))]))
+    checker = _checker(statement)
     if statement.id not in checker.REFUTERS:
         return (lambda found: bool(_forms(statement, found))) if written else None
 
@@ -85,7 +89,7 @@ def confirming(statement: Statement, written: bool) -> Callable[[Finding], bool]
             for data in _forms(statement, found):
                 try:
                     left, relation, right = checker.REFUTERS[statement.id](checker.Data(data))
-                    return checker.certainly(left, checker.NEGATION[relation], right)
+                    return bool(checker.certainly(left, checker.NEGATION[relation], right))
                 except Exception:  # whatever it says: it is not confirmed
                     return False
         return False
@@ -95,10 +99,7 @@ def confirming(statement: Statement, written: bool) -> Callable[[Finding], bool]
 
 def _forms(statement: Statement, found: Finding) -> list[dict[str, Any]]:
     """Data of witnesses that may be accepted."""
-    import gammabar.papers.witness as checker
-
-    paper = opened_from(statement.source)
-    checker.load_refuters(*([] if paper is None else [_folder(Path(paper))]))
+    checker = _checker(statement)
     if statement.id not in checker.REFUTERS:
         return _rerun(statement, found) if found.candidate.problem else []
     facts = _facts(statement, found)
@@ -110,10 +111,6 @@ def _forms(statement: Statement, found: Finding) -> list[dict[str, Any]]:
         return [_asked_for(checker, statement.id, facts)]
     except Exception:  # data of another form: there is no witness of this one
         return []
-
-
-def _folder(path: Path) -> Path:
-    return path if path.is_dir() else path.parent
 
 
 def _asked_for(checker: Any, statement: str, facts: dict[str, Any]) -> dict[str, Any]:

@@ -62,10 +62,13 @@ def base_commit(root: Path, named: str | None, suites: Path | None = None) -> st
     if not suites.is_dir():
         raise ProblemError(f"{no_file(suites, 'folder')} of benchmarks; name it with --benchmarks")
     if named is None:
-        line, named = _first_line(suites / "BASE")
-        place = f"{suites.name}/BASE, line {line}: "
-        if named is None:
+        file = suites / "BASE"
+        lines = file.read_bytes().splitlines() if file.is_file() else []
+        said = [(k, line) for k, line in enumerate(lines, 1) if line.strip() and line[:1] != b"#"]
+        if not said:
             raise ProblemError(f"{suites.name}/BASE names no commit: name the one to compare with")
+        place = f"{suites.name}/BASE, line {said[0][0]}: "
+        named = said[0][1].decode("utf-8", "backslashreplace").strip()
     try:
         found = _git(root, "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}", check=False)
         commit = "" if found.returncode else found.stdout.decode("ascii", "replace").strip()
@@ -77,21 +80,6 @@ def base_commit(root: Path, named: str | None, suites: Path | None = None) -> st
             "ones: `git fetch --unshallow`)"
         )
     return commit
-
-
-def _first_line(file: Path) -> tuple[int, str | None]:
-    """The first line that says something, and its number; (0, None) if there is none."""
-    raw = file.read_bytes() if file.is_file() else b""
-    for number, line in enumerate(raw.splitlines(), 1):
-        if line.strip() and not line.startswith(b"#"):
-            try:
-                return number, line.decode("utf-8").strip()
-            except UnicodeDecodeError as error:
-                raise ProblemError(
-                    f"{file}, line {number}: not text (byte 0x{line[error.start]:02x} is no "
-                    "UTF-8); the name of a commit is asked for"
-                ) from None
-    return 0, None
 
 
 def top(path: Path) -> Path:
@@ -136,24 +124,20 @@ def build(tree: Path, command: str) -> None:
     shown = f"--build: {command!r:.100}"
     try:
         words = shlex.split(command)
-    except ValueError as error:
-        raise ProblemError(f"{shown} is no command ({str(error).lower()})") from None
-    if not words:
-        raise ProblemError(f"{shown} is no command: a program and its arguments are asked for")
-    try:
+        if not words:
+            raise ValueError("no program is named")
         done = subprocess.run(words, cwd=tree, capture_output=True, check=False)
-    except (OSError, ValueError) as error:  # no such program; no word that it can be told
+    except (OSError, ValueError) as error:  # no command, or no such program
         reason = getattr(error, "strerror", None) or error
         raise ProblemError(f"{shown} cannot be run in {tree} ({reason})") from None
     if done.returncode:
-        said = _ending(done.returncode, done.stderr.strip() or done.stdout)
+        last = _last_line(done.stderr.strip() or done.stdout)
+        said = ": ".join([f"exit code {done.returncode}", *last])
         raise ProblemError(f"{shown} failed in {tree} ({said})")
 
 
-def _ending(code: int, said: bytes) -> str:
-    """The exit code of a process, and what it said last."""
-    last = said.decode("utf-8", "replace").strip().splitlines()[-1:]
-    return ": ".join([f"exit code {code}", *(line[:QUOTED] for line in last)])
+def _last_line(said: bytes) -> list[str]:
+    return [line[:QUOTED] for line in said.decode("utf-8", "replace").strip().splitlines()[-1:]]
 
 
 def same_lock(root: Path, tree: Path) -> bool:
@@ -223,7 +207,7 @@ class Side(Process):
         """How the process ended, and what it said last."""
         self._end = super().ended()
         self.close()
-        self._end = ": ".join([self._end, *(line[:QUOTED] for line in self._last)])
+        self._end = ": ".join([self._end, *self._last])
         return self._end
 
     def close(self) -> None:
@@ -231,7 +215,7 @@ class Side(Process):
         super().close()
         if not self._said.closed:
             self._said.seek(0)
-            self._last = self._said.read().decode("utf-8", "replace").strip().splitlines()[-1:]
+            self._last = _last_line(self._said.read())
             self._said.close()
 
 

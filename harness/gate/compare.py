@@ -1,6 +1,4 @@
-"""Deciding from measurements whether something got worse.
-
-What the gate runs: what the suites name, and what the papers do; elsewhere, all there is.
+"""What the gate runs, and deciding from measurements whether something got worse.
 
 A suite ``benchmarks/bench_*.py`` says what of it the gate runs in a literal ``GATED``: name of the
 benchmark, a list of values for each of its parameters (all combinations are run), and, where a
@@ -46,23 +44,13 @@ Pairs = Callable[[], Pair]
 
 @dataclass(frozen=True)
 class Gated:
-    """A benchmark that the gate runs.
+    """A benchmark that the gate runs."""
 
-    Attributes
-    ----------
-    name : str
-        asv's name: "bench_jst.Iteration.time_step".
-    parameters : tuple
-        Values of its parameters.
-    better : "lower", "higher" or "same"
-        For numbers that do not depend on the clock: which change is no regression.
-    number : int or None
-        The place of the parameters among their combinations, if they are texts only.
-    """
-
-    name: str
+    name: str  #: asv's name: "bench_jst.Iteration.time_step"
     parameters: tuple[Any, ...] = ()
+    #: For numbers that do not depend on the clock: which change is no regression.
     better: str = "lower"
+    #: The place of the parameters among their combinations, if they are texts only.
     number: int | None = None
 
     @property
@@ -77,30 +65,16 @@ class Gated:
 
 @dataclass
 class Finding:
-    """What the gate found about one benchmark.
-
-    Attributes
-    ----------
-    verdict : "same", "better", "worse", "new" or "failed"
-        Only "worse" and "failed" close the gate.
-    base, head : float or None
-        What was measured: seconds, bytes, or a count.
-    ratio : float or None
-        Head over base; for times the median over neighbouring turns.
-    confidence : str
-        How sure that is.
-    rounds : list of float
-        The ratio in each round.
-    """
+    """What the gate found about one benchmark."""
 
     name: str
     kind: str
-    verdict: str = "same"
-    base: float | None = None
+    verdict: str = "same"  #: same, better, worse, new or failed; worse and failed close the gate
+    base: float | None = None  #: seconds, bytes, or a count
     head: float | None = None
-    ratio: float | None = None
+    ratio: float | None = None  #: head over base; for times the median over neighbouring turns
     confidence: str = ""
-    rounds: list[float] = field(default_factory=list)
+    rounds: list[float] = field(default_factory=list)  #: the ratio in each round
 
 
 class _Turn(NamedTuple):
@@ -125,11 +99,7 @@ class _Turn(NamedTuple):
 def compare(plan: Sequence[Gated], pairs: Pairs) -> Iterator[Finding]:
     """Run every benchmark on both sides, each as often as it takes to be sure.
 
-    Parameters
-    ----------
-    plan : sequence of Gated
-    pairs : callable
-        Starts a fresh pair of processes.
+    `pairs` starts a fresh pair of processes.
     """
     counts = [gated for gated in plan if gated.kind == "track"]
     while counts:  # one pair does them all, unless it breaks
@@ -270,40 +240,22 @@ _TIGHTNESS = "bench_papers.Tightness.track_worst"
 
 
 def plan(suites: Path, counts_only: bool = False) -> list[Gated]:
-    """The benchmarks of the gate.
-
-    Parameters
-    ----------
-    suites : Path
-        The folder of the asv suites.
-    counts_only : bool
-        Only what the clock cannot touch.
-    """
+    """The benchmarks of our suites that the gate runs; `counts_only`: those without a clock."""
     paths = sorted(path for path in suites.glob("bench_*.py") if path.is_file())
     found = [gated for path in paths for gated in _named(path)]
-    found += [
-        Gated(_TIGHTNESS, (statement,), "same")
-        for paper in papers().values()
-        for statement in paper.gated
-    ]
-    found.sort(key=lambda gated: _ORDER.index(gated.kind))
-    return [gated for gated in found if not counts_only or gated.kind == "track"]
+    gated = (statement for paper in papers().values() for statement in paper.gated)
+    found += [Gated(_TIGHTNESS, (statement,), "same") for statement in gated]
+    return _in_order(found, counts_only)
 
 
 def foreign(suites: Path, side: Side, counts_only: bool = False) -> list[Gated]:
-    """The benchmarks of a suite of somebody else: those that it names in ``GATED``, or all.
-
-    Parameters
-    ----------
-    suites : Path
-        The folder of the suites.
-    side : Side
-        A process that can import them.
-    counts_only : bool
-        Only what the clock cannot touch.
-    """
+    """The benchmarks of a suite of somebody else: those that it names in ``GATED``, or all."""
     paths = sorted(path for path in suites.rglob("*.py") if path.is_file())
     found = [gated for path in paths for gated in _named(path, suites)] or _surveyed(side)
+    return _in_order(found, counts_only)
+
+
+def _in_order(found: list[Gated], counts_only: bool) -> list[Gated]:
     found.sort(key=lambda gated: _ORDER.index(gated.kind))
     return [gated for gated in found if not counts_only or gated.kind == "track"]
 
@@ -331,7 +283,7 @@ def _named(path: Path, suites: Path | None = None) -> list[Gated]:
     if value is None:
         return []
     if not isinstance(value, ast.List | ast.Tuple):
-        raise _no_literal(path, value.lineno)
+        raise _wrong(path, value.lineno)
     return [gated for node in value.elts for gated in _entry(path, node, ".".join(inside.parts))]
 
 
@@ -341,13 +293,10 @@ def _assigned(path: Path) -> ast.expr | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes in texts of others
             body = ast.parse(path.read_bytes(), str(path)).body  # bytes: it may say its encoding
-    except SyntaxError as error:
-        where = f", line {error.lineno}" if error.lineno else ""
-        raise ProblemError(f"{path}{where}: the suite is no Python: {error.msg}") from None
-    except ValueError as error:  # a null byte
-        raise ProblemError(f"{path}: the suite is no Python: {error}") from None
-    except (RecursionError, MemoryError):
-        raise ProblemError(f"{path}: the suite is no Python: it is nested too deeply") from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        where = f", line {line}" if (line := getattr(error, "lineno", None)) else ""
+        why = getattr(error, "msg", None) or str(error) or "it is nested too deeply"
+        raise ProblemError(f"{path}{where}: the suite is not Python: {why}") from None
     for node in body:
         match node:
             case (
@@ -363,22 +312,13 @@ def _entry(path: Path, node: ast.expr, module: str) -> list[Gated]:
     try:
         name, values, *better = _row(ast.literal_eval(node))
         json.dumps(values)  # the processes that run it are told in JSON
-        combinations = list(product(*map(_row, _row(values))))
+        found = [Gated(f"{module}.{name}", v, *better) for v in product(*map(_row, _row(values)))]
     except (ValueError, TypeError, RecursionError, MemoryError):
-        raise _no_literal(path, node.lineno) from None
-    if not isinstance(name, str) or len(better) > 1 or not combinations:
-        raise _no_literal(path, node.lineno)
-    where = f"{path}, line {node.lineno}: GATED has"
-    if any(one not in BETTER for one in better):
-        raise ProblemError(
-            f"{where} {better[0]!r:.60} as a direction: it is one of {', '.join(BETTER)}"
-        )
-    found = [Gated(f"{module}.{name}", values, *better) for values in combinations]
+        raise _wrong(path, node.lineno) from None
+    if not isinstance(name, str) or not found or any(one not in BETTER for one in better):
+        raise _wrong(path, node.lineno)
     if found[0].kind not in _ORDER:
-        begins = ", ".join(f"{kind}_" for kind in _ORDER)
-        raise ProblemError(
-            f"{where} {name!r:.60}, whose kind is unknown: a name begins with one of {begins}"
-        )
+        raise _wrong(path, node.lineno, f": the kind of {name!r:.60} is unknown")
     return found
 
 
@@ -389,8 +329,10 @@ def _row(value: Any) -> list[Any] | tuple[Any, ...]:
     return value
 
 
-def _no_literal(path: Path, line: int) -> ProblemError:
+def _wrong(path: Path, line: int, more: str = "") -> ProblemError:
+    begins = ", ".join(f"{kind}_" for kind in _ORDER)
     return ProblemError(
-        f"{path}, line {line}: GATED is a literal list of (name, [values, …]) or (name, "
-        "[values, …], direction), with a list of texts, numbers or lists of them as values"
+        f"{path}, line {line}: GATED is a literal list of (name, [values, …]) or (name, [values,"
+        f" …], direction): a name begins with {begins}, values are lists of texts, numbers or"
+        f" lists of them, a direction is one of {', '.join(BETTER)}{more}"
     )

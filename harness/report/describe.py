@@ -24,13 +24,15 @@ from gammabar.harness.registry import (
     witness,
 )
 from gammabar.harness.report.model import described
-from gammabar.harness.run.plan import Request, make_plan
-from gammabar.harness.run.tasks import Result
+from gammabar.harness.run.tasks import Result, open_problem
 from gammabar.harness.show import reproduce
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, worth
 from gammabar.problems import ProblemError
+from gammabar.problems.datasets import DATASETS, is_here
+from gammabar.problems.specs import catalogue
 from gammabar.problems.suggest import did_you_mean
+from gammabar.solvers.base import SOLVERS, solver
 
 _Facts = dict[str, Any]
 #: What is said of a comparison with the source.
@@ -38,22 +40,10 @@ _MARKS = {True: "agrees", False: "does not agree", None: "open"}
 
 
 def about(name: str, results: Callable[[str], list[Result]]) -> _Facts:
-    """The facts about what has a name.
+    """The facts about a statement, artefact, solver, mutant or problem (as DATA), by its name.
 
-    Parameters
-    ----------
-    name : str
-        An id of a statement or an artefact, a name of a solver or a mutant, a problem as DATA.
-    results : callable
-        What was found about a statement, by its id.
-
-    Raises
-    ------
-    ProblemError
-        If nothing has that name; the nearest one is named.
+    `results` returns what was found about a statement. An unknown name gets a suggestion.
     """
-    from gammabar.solvers.base import SOLVERS
-
     open_plugin(name)
     if name in everything():
         return _statement_facts(everything()[name], results(name))
@@ -66,11 +56,6 @@ def about(name: str, results: Callable[[str], list[Result]]) -> _Facts:
     return _problem_or_nothing(name)
 
 
-def plan_of(identifier: str) -> list[Any]:
-    """The tasks of the plan that hear one statement."""
-    return make_plan(Request(statements=(identifier,)))
-
-
 def _statement_facts(statement: Statement, results: list[Result]) -> _Facts:
     """What is claimed, assumed, found and proved."""
     paper = papers().get(statement.source)
@@ -79,7 +64,8 @@ def _statement_facts(statement: Statement, results: list[Result]) -> _Facts:
         name: kills[statement.id] for name, kills in matrix().items() if statement.id in kills
     }
     refuted = next((r for r in results if r.verdict.verdict == Ruling.REFUTED), None)
-    best = max((r for r in results if _ratio(r) is not None), key=_known_ratio, default=None)
+    known = [result for result in results if _ratio(result) is not None]
+    best = max(known, key=lambda result: _ratio(result) or 0.0, default=None)
     return {
         "kind": "statement",
         "id": statement.id,
@@ -132,14 +118,8 @@ def _ratio(result: Result) -> float | None:
     return value if held and value is not None and math.isfinite(value) else None
 
 
-def _known_ratio(result: Result) -> float:
-    return _ratio(result) or 0.0
-
-
 def solver_facts(name: str) -> _Facts:
     """What a solver is, what is claimed of it, and what is made wrong in its mutants."""
-    from gammabar.solvers.base import solver
-
     kind = solver(name)
     card = kind.card
     return {
@@ -175,9 +155,7 @@ def _mutant_facts(name: str) -> _Facts:
 
 def _artefact_facts(name: str) -> _Facts:
     """What a figure or table shows, what has to be computed for it, and what that takes."""
-    from gammabar.problems.datasets import DATASETS, is_here
-
-    one, took = artefacts()[name], measured().get(name)
+    one, took = artefacts()[name], measured().get(name, {})
     paper = papers().get(name.partition(".")[0])
     return {
         "kind": "artefact",
@@ -189,18 +167,16 @@ def _artefact_facts(name: str) -> _Facts:
         "data": list(one.data),
         "missing": [data for data in one.data if not is_here(DATASETS[data])],
         "cost": "" if took else one.cost,
-        **{name: took[name] if took else None for name in ("seconds", "cpu", "memory")},
-        "shown": [f"{_MARKS[s['agrees']]}: {s['claim']} ({s['found']})" for s in took["shown"]]
-        if took
-        else [],
+        **{name: took.get(name) for name in ("seconds", "cpu", "memory")},
+        "shown": [
+            f"{_MARKS[s['agrees']]}: {s['claim']} ({s['found']})" for s in took.get("shown", [])
+        ],
         "where": _place_of(one.draw),
         "reproduce": shlex.join(["gammabar", "reproduce", name]),
     }
 
 
 def _problem_or_nothing(name: str) -> _Facts:
-    from gammabar.problems.specs import catalogue
-
     entries = {entry.name: entry for entry in catalogue() if entry.kind != "file"}
     if name in entries:
         entry = entries[name]
@@ -210,14 +186,15 @@ def _problem_or_nothing(name: str) -> _Facts:
             "what": entry.what,
             "syntax": entry.syntax,
             "options": {option: default for option, default, _ in entry.options},
-            "used_by": [s.id for s in everything().values() if _names(s, name)],
+            "used_by": [
+                s.id
+                for s in everything().values()
+                if name in {text.partition(":")[0] for text in s.problems}
+            ],
             "reproduce": f"gammabar oracle {entry.syntax}",
         }
     if name.partition(":")[0] in entries or Path(name).is_file():
         return _problem(name)
-    from gammabar.harness.registry import papers
-    from gammabar.solvers.base import SOLVERS
-
     if name in papers():
         raise ProblemError(f"{name} is a source: `gammabar list statements --source {name}`")
     known = [*everything(), *SOLVERS, *mutants(), *artefacts(), *entries]
@@ -225,13 +202,7 @@ def _problem_or_nothing(name: str) -> _Facts:
     raise ProblemError(f"nothing is called {name!r} ({hint})")
 
 
-def _names(statement: Statement, family: str) -> bool:
-    return any(text.partition(":")[0] == family for text in statement.problems)
-
-
 def _problem(text: str) -> _Facts:
-    from gammabar.harness.run.tasks import open_problem
-
     problem = open_problem(text)
     return {
         "kind": "problem",

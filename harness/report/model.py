@@ -1,9 +1,4 @@
-"""What a report is about: results, grouped by statement, and where they come from.
-
-What a statement assumes, in words.
-
-Texts of a run without what is nobody's business: folders of the machine, names of users.
-"""
+"""The model of a report: results grouped by statement; texts without folders and user names."""
 
 from __future__ import annotations
 
@@ -46,18 +41,10 @@ def standing(result: Result) -> Standing:
 
 @dataclass(frozen=True)
 class Finding:
-    """All that was found about one statement.
-
-    Attributes
-    ----------
-    id : str
-    statement : Statement or None
-        None if no paper that is open has it.
-    results : tuple of Result
-    """
+    """All that was found about one statement."""
 
     id: str
-    statement: Statement | None
+    statement: Statement | None  #: None if no paper that is open has it
     results: tuple[Result, ...]
 
     @property
@@ -93,44 +80,30 @@ class Finding:
         if not curves:
             return []
         fullest = max(curves, key=lambda r: (r.verdict.informative or 0, r.verdict.curve[-1][0]))
-        return (
-            [fullest]
-            if self.worst not in curves or self.worst is fullest
-            else [self.worst, fullest]
-        )
+        if self.worst not in curves or self.worst is fullest:
+            return [fullest]
+        return [self.worst, fullest]
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is reported.
+    """What is reported."""
 
-    Attributes
-    ----------
-    findings : tuple of Finding
-        In the order of the papers.
-    origins : list of dict
-        With what the results were computed, see `gammabar.harness.run.provenance`.
-    data : dict
-        Problem → hash of its data.
-    """
-
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]  #: in the order of the papers
+    #: With what the results were computed, see `gammabar.harness.run.provenance`.
     origins: list[dict[str, Any]] = field(default_factory=list)
-    data: dict[str, str] = field(default_factory=dict)
+    data: dict[str, str] = field(default_factory=dict)  #: problem → hash of its data
 
     @property
     def results(self) -> list[Result]:
-        """All of them."""
         return [result for finding in self.findings for result in finding.results]
 
     @cached_property
     def unexpected(self) -> list[Result]:
-        """Those that somebody has to look at."""
         return [result for result in self.results if not result.as_expected]
 
     @property
     def standings(self) -> Counter[Standing]:
-        """How many statements there are of each."""
         return Counter(finding.standing for finding in self.findings)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from gammabar.harness.registry import papers
 from gammabar.harness.report.model import Report, Standing, public
 from gammabar.harness.run.tasks import Result
 from gammabar.harness.screen import visible
-from gammabar.harness.verify.verdict import Severity, worth
+from gammabar.harness.verify.verdict import by_severity, worth
 from gammabar.problems.environment import extra_module
 from gammabar.problems.output import whole
 
@@ -29,27 +30,21 @@ def markdown(report: Report) -> str:
         if wrong
         else f"all {results:,} verdicts as expected"
     )
-    lines = [f"### {'❌' if wrong else '✅'} gammabar: {said}", ""]
     kinds = [kind for kind in Standing if report.standings[kind]]
-    lines += [_line("source", *kinds), _line("---", *("---:" for _ in kinds))]
+    lines = [f"### {'❌' if wrong else '✅'} gammabar: {said}", "", _line("source", *kinds)]
+    lines.append(_line("---", *("---:" for _ in kinds)))
     for key, findings in report.sources.items():
-        counts = [sum(f.standing is kind for f in findings) for kind in kinds]
+        counts = Counter(finding.standing for finding in findings)
         paper = papers().get(key)
         name = f"{plain(key)}: {plain(paper.title)}" if paper is not None else plain(key)
-        lines.append(_line(name, *(count or "" for count in counts)))
-    severities = report.severities
-    ways = ", ".join(f"{severities[one]} {one}" for one in Severity if severities[one])
-    if ways:
+        lines.append(_line(name, *(counts[kind] or "" for kind in kinds)))
+    if ways := by_severity(report.severities.elements()):
         lines += ["", f"Refuted as printed, as expected: {ways}."]
     if wrong:
-        lines += [
-            "",
-            "| statement | problem | solver | verdict | at t | why |",
-            "|---|---|---|---|---|---|",
-        ]
-        lines += [_wrong(result) for result in wrong[:_MOST]]
-        if len(wrong) > _MOST:
-            lines += ["", f"… and {len(wrong) - _MOST:,} more."]
+        lines += ["", _line("statement", "problem", "solver", "verdict", "at t", "why")]
+        lines += ["|---|---|---|---|---|---|", *map(_wrong, wrong[:_MOST])]
+    if len(wrong) > _MOST:
+        lines += ["", f"… and {len(wrong) - _MOST:,} more."]
     for facts in report.origins[-1:]:
         shown = ", ".join(f"{name} {value}" for name, value in facts.items() if value)
         lines += ["", f"<sub>{plain(shown)}</sub>"]
@@ -111,27 +106,13 @@ def _tame(value: Any) -> Any:
 
 
 def write_parquet(results: Sequence[Result], path: Path) -> None:
-    """With types: texts, booleans, doubles, whole numbers.
-
-    Raises
-    ------
-    ProblemError
-        If pyarrow is not installed.
-    """
+    """With types: texts, booleans, doubles, whole numbers."""
     pyarrow = extra_module("pyarrow", "parquet", "a Parquet file")
     parquet = extra_module("pyarrow.parquet", "parquet", "a Parquet file")
     table = _rows(results)
     names = list(table[0]) if table else ["statement"]
-    kinds = {name: pyarrow.string() for name in names} | {
-        name: kind
-        for kind, group in (
-            (pyarrow.float64(), _FLOATS),
-            (pyarrow.int64(), _WHOLE),
-            (pyarrow.bool_(), ("as_expected",)),
-        )
-        for name in group
-        if name in names
-    }
-    schema = pyarrow.schema([(name, kinds[name]) for name in names])
+    kinds = dict.fromkeys(_FLOATS, pyarrow.float64()) | dict.fromkeys(_WHOLE, pyarrow.int64())
+    kinds["as_expected"] = pyarrow.bool_()
+    schema = pyarrow.schema([(name, kinds.get(name, pyarrow.string())) for name in names])
     with whole(path, "wb") as file:  # pyarrow takes no name that is not UTF-8
         parquet.write_table(pyarrow.Table.from_pylist(table, schema=schema), file)

@@ -304,7 +304,7 @@ def test_an_error_costs_its_weight_where_the_margin_is_soft(intercept):
         ({"class_weight": {0: -1, 1: 1}}, None, "class_weight of 0"),
         ({"class_weight": {0: 0, 1: 1}}, None, "of one class only"),
         ({"class_weight": {0: 0, 1: 0}}, None, "all rows have weight zero"),
-        ({"class_weight": "even"}, None, "class_weight must be a dictionary"),
+        ({"class_weight": "even"}, None, "'class_weight' parameter"),
     ],
 )
 def test_bad_weights(options, weights, words):
@@ -315,7 +315,7 @@ def test_bad_weights(options, weights, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"solver": "magic"}, "solver must be one of"),
+        ({"solver": "magic"}, "'solver' parameter"),
         ({"several": "all"}, "several"),
         ({"inseparable": "maybe"}, "inseparable"),
         ({"soft_C": 0.0}, "soft_C"),

@@ -47,14 +47,14 @@ def test_what_is_known_is_not_computed_again(gammabar, tmp_path, monkeypatch):
     (tmp_path / "iris-1-2.result.json").write_text("{half a doc")
     done = []
 
-    def margin_of(pair, *more):
-        done.append(pair.spec)
-        return original(pair, *more)
+    def margin_of(pair, **more):
+        done.append(pair[1])
+        return original(pair, **more)
 
     original = work._margin_of
     monkeypatch.setattr(work, "_margin_of", margin_of)
     gammabar("margins", "iris", "--certificates", tmp_path, "--jobs", "1", "--no-check")
-    assert done == ["iris:0,2", "iris:1,2"]
+    assert done == [("0", "2"), ("1", "2")]
     before = (tmp_path / "iris-0-1.json").stat().st_mtime_ns
     code, out, _ = gammabar("margins", "iris", "--certificates", tmp_path, "--jobs", "1")
     assert (code, (tmp_path / "iris-0-1.json").stat().st_mtime_ns) == (0, before)  # only checked
