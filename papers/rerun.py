@@ -4,7 +4,7 @@ For statements of one's own about an algorithm of one of the papers. The witness
 options and t, and dual weights that prove the margin. Here the rows are taken as the rationals that
 they are; the algorithm is that of a paper, word for word (``algorithms.py`` of its package), in
 fractions where it is rational and in balls that contain the true values otherwise; the margin is
-proved anew; and the statement's own lines say what is claimed of it. No solver, no judge and no
+proved anew; and the statement's own lines say what is claimed of it. Neither a solver nor the
 oracle has a part in it.
 
 Accepted is only what is certainly false: a relation whose sides are apart, or a goal that is
@@ -35,15 +35,21 @@ Row = dict[int, Any]
 _INDEX = pattern(r"0|[1-9][0-9]{0,8}").fullmatch
 
 
+class _Known:
+    """What a statement may ask for."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise Rejected(f"the statement uses {name}, which a witness without refuter cannot give")
+
+
 @dataclass
-class Moment:
-    """One iterate, as statements see it: the names are those of the court's views."""
+class Moment(_Known):
+    """One iterate, with the names of `View`; `state` of an exact run decides the next iterates."""
 
     t: int
     n: int
     scores: list[Any]
     norm_squared: Any
-    #: Of an exact run: what the next iterates depend on.
     state: Any = None
 
     @property
@@ -59,9 +65,7 @@ class Moment:
 
     @property
     def margin(self) -> Any:
-        if self.norm_squared == 0:
-            return _number(0)
-        return _number(self.smallest) / self.norm
+        return _number(0) if self.norm_squared == 0 else _number(self.smallest) / self.norm
 
     @property
     def separates(self) -> bool | None:
@@ -69,13 +73,10 @@ class Moment:
             return True
         return False if any(score <= 0 for score in self.scores) else None
 
-    def __getattr__(self, name: str) -> Any:
-        raise Rejected(f"the statement uses it.{name}, which a witness without refuter cannot give")
-
 
 @dataclass
-class Facts:
-    """What is proved of the data, as statements see it: the names are those of the court's case."""
+class Facts(_Known):
+    """What is proved of the data, with the names of `Case`."""
 
     n: int
     radius_squared: Q
@@ -103,7 +104,7 @@ class Facts:
 
     @property
     def radius(self) -> Any:
-        return _number(1) if self.unit else _number(self.radius_squared).sqrt()
+        return _number(self.radius_squared / self.scale).sqrt()
 
     @property
     def log_n(self) -> Any:
@@ -113,34 +114,20 @@ class Facts:
     def mistake_bound(self) -> Any:
         return self.radius_squared / self.gamma_squared_raw
 
-    def __getattr__(self, name: str) -> Any:
-        raise Rejected(
-            f"the statement uses case.{name}, which a witness without refuter cannot give"
-        )
-
 
 def _number(value: Any) -> Any:
-    """A rational as a ball; a ball as it is."""
+    """A number as a ball; a ball as it is."""
     from flint import arb, fmpq
 
-    if isinstance(value, Q | int):
-        exact = Q(value)
-        return arb(fmpq(exact.numerator, exact.denominator))
+    if isinstance(value, Q | int | float):
+        return arb(fmpq(*Q(value).as_integer_ratio()))
     return value
 
 
 def check(witness: dict[str, Any], statement: Any) -> str:
-    """What a witness refutes; raises `Rejected` if it does not.
-
-    Parameters
-    ----------
-    witness : dict
-        The JSON document, of the format of `gammabar.papers.witness`.
-    statement : Statement
-        As its author has written it.
-    """
+    """What a witness, a document of the format of `papers.witness`, refutes; else `Rejected`."""
     try:
-        return _checked(witness, statement)
+        return _checked(Data(witness["data"]), statement)
     except (Rejected, TooCostly):
         raise
     except Exception as error:  # whatever malformed data, or a statement of somebody, may provoke
@@ -148,30 +135,25 @@ def check(witness: dict[str, Any], statement: Any) -> str:
         raise Rejected(f"it cannot be evaluated here: {type(error).__name__} {words!a}") from None
 
 
-def _checked(witness: dict[str, Any], statement: Any) -> str:
+def _checked(data: Data, statement: Any) -> str:
     from flint import ctx
 
-    data = Data(witness["data"])
-    rows, d = _rows(data)
-    name = data["algorithm"]
+    (rows, d), name = _rows(data), data["algorithm"]
     if name not in ALGORITHMS or name not in statement.solvers:
         raise Rejected(f"{statement.id} is not about {str(name)[:40]!a}, or that is not known here")
     facts = _facts(rows, data, _options(data, name), statement.unit)
     for assumption in statement.assumes:
         if (reason := assumption(facts)) is not None:
             raise Rejected(f"the data do not meet an assumption: {' '.join(reason.split())[:120]}")
-    t = whole(data["t"], 0, 10**6)
+    t, algorithm = whole(data["t"], 0, 10**6), ALGORITHMS[name]
     if unused := set(data) - data.used:
         raise Rejected(f"the data have a part that shows nothing: {min(unused)[:40]!a}")
-    weight = sum(map(len, rows)) + 3 * len(rows) + 20
-    if ALGORITHMS[name].dense:
-        weight = len(rows) ** 2
+    weight = len(rows) ** 2 if algorithm.dense else sum(map(len, rows)) + 3 * len(rows) + 20
     if weight * (t + 1) > MOST:
         raise TooCostly(f"{len(rows)} rows and {t} iterates are too many to run again")
-    said = None
     for bits in PRECISIONS:
         with ctx.workprec(bits):
-            said = _violation(statement, facts, ALGORITHMS[name].moments(rows, d, facts), t)
+            said = _violation(statement, facts, algorithm.moments(rows, d, facts), t)
         if said is not None:
             return f"{statement.id} is false: {said}"
     raise Rejected(f"{statement.id} is not seen to be violated by these data")
@@ -213,15 +195,17 @@ def _late(statement: Any, facts: Facts, run: Iterator[Moment], t: int) -> str | 
     bound = statement.body(facts)
     if bound is None:
         raise Rejected("nothing is claimed of these data")
-    most = int(bound // 1) if isinstance(bound, Q | int) else _floor(_number(bound))
-    seen: set[Any] = set()
+    floor = bound // 1 if isinstance(bound, Q | int) else bound.floor().unique_fmpz()
+    if floor is None:
+        raise Rejected("the whole part of the bound is not known")
+    most, seen = int(floor), set[Any]()
     for moment in run:
-        if moment.separates is not False:
-            if moment.separates:
-                raise Rejected(f"the goal is reached at t = {moment.t}, within the bound {most}")
+        if moment.separates:
+            raise Rejected(f"the goal is reached at t = {moment.t}, within the bound {most}")
+        if moment.separates is None:
             return None
         if moment.t >= most:
-            if moment.t != t and most != t:
+            if t not in (moment.t, most):
                 raise Rejected(f"the bound is {most}, and t is not")
             return (
                 f"the goal is not reached at t = 0, …, {moment.t}, and {_shown(bound)} is claimed"
@@ -232,13 +216,6 @@ def _late(statement: Any, facts: Facts, run: Iterator[Moment], t: int) -> str | 
     raise Rejected("the algorithm ends before the bound")
 
 
-def _floor(value: Any) -> int:
-    low, high = (int(end.floor().unique_fmpz()) for end in (value.lower(), value.upper()))
-    if low != high:
-        raise Rejected("the whole part of the bound is not known")
-    return low
-
-
 def _shown(value: Any) -> str:
     return str(value) if isinstance(value, Q | int) else str(_number(value).str(12, radius=False))
 
@@ -246,56 +223,70 @@ def _shown(value: Any) -> str:
 # ---- data -----------------------------------------------------------------------------------
 
 
+def _entries(given: Any, most: int, what: str) -> dict[int, Q]:
+    """Numbers by their index, which is below `most`."""
+    entries = {int(j): rational(v) for j, v in given.items() if _INDEX(j)}
+    if len(entries) != len(given) or any(j >= most for j in entries):
+        raise Rejected(what)
+    return entries
+
+
 def _rows(data: Data) -> tuple[list[Row], int]:
     """Rows as their entries that are not zero, and the number of columns."""
-    given, d = data["rows"], whole(data["columns"], 1, 10**6)
+    given, d, found = data["rows"], whole(data["columns"], 1, 10**6), []
     if not isinstance(given, list) or not 0 < len(given) <= 10**5:
         raise Rejected("rows are a list")
-    found = []
     for row in given:
         if isinstance(row, list):
-            entries = dict(enumerate(vector(row)))
-        elif isinstance(row, dict):
-            entries = {int(j): rational(v) for j, v in row.items() if _INDEX(j)}
-        else:
+            row = {str(j): str(v) for j, v in enumerate(vector(row))}
+        elif not isinstance(row, dict):
             raise Rejected("a row is a list of numbers, or an object: column → number")
-        if len(entries) != len(row) or any(not 0 <= j < d for j in entries):
-            raise Rejected("a row has other columns")
+        entries = _entries(row, d, "a row has other columns")
         found.append({j: v for j, v in entries.items() if v})
     return found, d
 
 
 def _dot(row: Row, w: Any) -> Any:
-    return sum(v * w[j] for j, v in row.items())
+    return sum(v * w[j] for j, v in row.items() if j in w)
 
 
-def _facts(rows: list[Row], data: Data, options: SimpleNamespace, unit: bool) -> Facts:
+def _facts(rows: list[Row], data: Data, options: Any, unit: bool) -> Facts:
     """γ̄ by dual weights: w = Aᵀq has ‖w‖ ≥ γ̄, and γ̄ ≥ min ⟨a_i, w⟩/‖w‖."""
-    q = {int(i): rational(v) for i, v in data["q"].items() if _INDEX(i)}
-    if len(q) != len(data["q"]) or any(not 0 <= i < len(rows) for i in q):
-        raise Rejected("q has a weight of no row")
+    q = _entries(data["q"], len(rows), "q has a weight of no row")
     if any(v < 0 for v in q.values()) or sum(q.values(), Q(0)) != 1:
         raise Rejected("q is not in the simplex")
     w: dict[int, Q] = {}
     for i, weight in q.items():
         for j, v in rows[i].items():
             w[j] = w.get(j, Q(0)) + weight * v
-    square = sum((v * v for v in w.values()), Q(0))
-    for row in rows:
-        if sum((v * w.get(j, Q(0)) for j, v in row.items()), Q(0)) < square:
-            raise Rejected("q does not prove the margin")
-    largest = max(sum((v * v for v in row.values()), Q(0)) for row in rows)
+    square, largest = _dot(w, w), max(_dot(row, row) for row in rows)
+    if any(_dot(row, w) < square for row in rows):
+        raise Rejected("q does not prove the margin")
     if largest == 0:
         raise Rejected("all rows are zero")
     weights = [q.get(i, Q(0)) for i in range(len(rows))]
-    return Facts(len(rows), largest, square, unit, options, weights)
+    return Facts(len(rows), Q(largest), Q(square), unit, options, weights)
+
+
+#: Options that are not positive numbers: their values.
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "choice": ("first",),
+    "loss": ("exponential", "logistic"),
+    "decay": (True, False),
+}
 
 
 def _options(data: Data, name: str) -> SimpleNamespace:
-    given, known = data["options"], ALGORITHMS[name].options
-    if not isinstance(given, dict) or not all(k in known and known[k](v) for k, v in given.items()):
+    given, known = data["options"], ALGORITHMS[name].defaults
+    if not isinstance(given, dict) or not all(k in known and _fits(k, v) for k, v in given.items()):
         raise Rejected("an option of the algorithm is not known here")
-    return SimpleNamespace(**(ALGORITHMS[name].defaults | given))
+    return SimpleNamespace(**(known | given))
+
+
+def _fits(name: str, value: Any) -> bool:
+    if name in _CHOICES:
+        return type(value) is type(_CHOICES[name][0]) and value in _CHOICES[name]
+    return type(value) in (int, float) and 0 < value < float("inf")
 
 
 # ---- algorithms -----------------------------------------------------------------------------
@@ -306,14 +297,9 @@ Run = Callable[[list[Row], int, Facts], Iterator[tuple[Any, ...]]]
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A method of a paper.
-
-    Options have a test of their values, and `defaults` unless they are given. A dense algorithm
-    needs all products of rows.
-    """
+    """A method of a paper, and its options; a dense one needs all products of rows."""
 
     run: Run
-    options: dict[str, Callable[[Any], bool]] = field(default_factory=dict)
     defaults: dict[str, Any] = field(default_factory=dict)
     dense: bool = False
 
@@ -322,22 +308,14 @@ class Algorithm:
         return (Moment(t, facts.n, *seen) for t, seen in enumerate(self.run(rows, d, facts)))
 
 
-def _among(*values: Any) -> Callable[[Any], bool]:
-    return lambda value: type(value) in map(type, values) and value in values
-
-
-def _positive(value: Any) -> bool:
-    return type(value) in (int, float) and 0 < value < float("inf")
-
-
 def _paper(name: str) -> Any:
     return import_module(f"gammabar.papers.{name}")
 
 
-def _balls(rows: list[Row], facts: Facts) -> list[Row]:
+def _balls(rows: list[Row], facts: Facts, sign: int = 1) -> list[Row]:
     """The rows, in the unit ball if that is meant."""
     length = _number(facts.scale).sqrt()
-    return [{j: _number(v) / length for j, v in row.items()} for row in rows]
+    return [{j: sign * _number(v) / length for j, v in row.items()} for row in rows]
 
 
 def _tyurin(which: str, exact: bool = False) -> Run:
@@ -348,10 +326,10 @@ def _tyurin(which: str, exact: bool = False) -> Run:
         paper, scale = _paper("tyurin_2024.reference"), facts.scale if exact else 1
         rule, zero = getattr(paper, which), Q(0) if exact else _number(0)
         if not exact:
-            rows, rule = _balls(rows, facts), partial(rule, step=_number(Q(facts.solver.step)))
-        for w in paper.iterates(rule, [[row.get(j, zero) for j in range(d)] for row in rows]):
-            scores = [(zero + _dot(row, w)) / scale for row in rows]
-            yield scores, (w @ w) / scale, tuple(w) if exact else None
+            rows, rule = _balls(rows, facts), partial(rule, step=_number(facts.solver.step))
+        A = paper._array([[row.get(j, zero) for j in range(d)] for row in rows])
+        for w in paper.iterates(rule, A):
+            yield list(A @ w / scale), (w @ w) / scale, tuple(w) if exact else None
 
     return run
 
@@ -361,8 +339,7 @@ def _ji_srebro_telgarsky(vectors: Callable[[Any, Any, Any], Iterator[Any]]) -> R
 
     def run(rows: list[Row], d: int, facts: Facts) -> Iterator[tuple[Any, ...]]:
         paper = _paper("ji_srebro_telgarsky_2021.algorithms")
-        Z = [{j: -v for j, v in row.items()} for row in _balls(rows, facts)]
-        space = paper.sparse(Z, d)
+        space = paper.sparse(_balls(rows, facts, -1), d)
         return (([-v for v in space.times(w)], w @ w) for w in vectors(paper, space, facts.solver))
 
     return run
@@ -372,74 +349,56 @@ def _ji_srebro_telgarsky(vectors: Callable[[Any, Any, Any], Iterator[Any]]) -> R
 def _accelerated(paper: Any, space: Any, options: Any) -> Iterator[Any]:
     """Algorithm 1, with the step θ/ρ."""
     rho = options.smoothness or (1 if options.loss == "exponential" else space.n)
-    theta = _number(Q(options.step)) / _number(Q(rho))
+    theta = _number(options.step) / _number(rho)
     return (state.w for state in paper.algorithm1(space, theta, options.loss))
 
 
 @_ji_srebro_telgarsky
 def _gradient_descent(paper: Any, space: Any, options: Any) -> Iterator[Any]:
-    return iter(paper.gradient_descent(space, _number(Q(options.step)), options.loss))
+    return iter(paper.gradient_descent(space, _number(options.step), options.loss))
 
 
 @_ji_srebro_telgarsky
 def _normalised(paper: Any, space: Any, options: Any) -> Iterator[Any]:
-    step, decay = _number(Q(options.step)), options.decay
-    rule = (lambda t: step / _number(t + 1).sqrt()) if decay else (lambda t: step)
-    return iter(paper.normalised(space, rule))
+    step, decay = _number(options.step), options.decay
+    return iter(paper.normalised(space, lambda t: step / _number(t + 1 if decay else 1).sqrt()))
 
 
 def _ramdas_pena(which: str) -> Run:
-    """NKP and NVN of Ramdas and Peña (2015), in fractions."""
+    """Methods of Ramdas and Peña (2015): NKP and NVN in fractions, Algorithm 4 in balls.
+
+    With ε, Algorithm 4 also ends where ‖p_k‖_G ≤ ε, or may be.
+    """
 
     def run(rows: list[Row], d: int, facts: Facts) -> Iterator[tuple[Any, ...]]:
-        paper = _paper("ramdas_pena_2015.algorithms")
-        gram = paper.array(_gram(rows, facts))
-        more = () if which == "nkp" else (Q(facts.solver.epsilon),)
-        for alpha in getattr(paper, which)(gram, *more):
+        paper, epsilon = (
+            _paper("ramdas_pena_2015.algorithms"),
+            getattr(facts.solver, "epsilon", None),
+        )
+        make = _number if which == "snkp" else Q
+        gram = paper.array([[make(Q(_dot(a, b)) / facts.scale) for b in rows] for a in rows])
+        more = {"nkp": (), "nvn": (Q(epsilon or 0),), "snkp": (_number(1),)}[which]
+        for found in getattr(paper, which)(gram, *more):
+            alpha, p = found[:2] if which == "snkp" else (found, found)
             yield list(gram @ alpha), paper.square(gram, alpha)
+            if which == "snkp" and epsilon and not paper.square(gram, p) > _number(Q(epsilon) ** 2):
+                return
 
     return run
 
 
-def _smoothed(rows: list[Row], d: int, facts: Facts) -> Iterator[tuple[Any, ...]]:
-    """Algorithm 4 of Ramdas and Peña (2015), in balls; with ε it also ends where ‖p_k‖_G ≤ ε."""
-    paper, epsilon = _paper("ramdas_pena_2015.algorithms"), facts.solver.epsilon
-    gram = paper.array([[_number(v) for v in row] for row in _gram(rows, facts)])
-    for alpha, p, _ in paper.snkp(gram, _number(1)):
-        yield list(gram @ alpha), paper.square(gram, alpha)
-        if epsilon is not None and not paper.square(gram, p) > _number(Q(epsilon) ** 2):
-            return  # it ends here, or may
-
-
-def _gram(rows: list[Row], facts: Facts) -> list[list[Q]]:
-    products = ([sum(v * b[j] for j, v in a.items() if j in b) for b in rows] for a in rows)
-    return [[Q(v) / facts.scale for v in row] for row in products]
-
-
-_LOSS = _among("exponential", "logistic")
 _STEP = {"step": 1.0}
+_LOSS = _STEP | {"loss": "exponential"}
 ALGORITHMS = {
-    "perceptron": Algorithm(
-        _tyurin("perceptron", exact=True), {"choice": _among("first")}, {"choice": "first"}
-    ),
+    "perceptron": Algorithm(_tyurin("perceptron", exact=True), {"choice": "first"}),
     "batch-perceptron": Algorithm(_tyurin("batch_perceptron", exact=True)),
     "normalized-batch-perceptron": Algorithm(_tyurin("normalized_batch_perceptron", exact=True)),
-    "lr-gd": Algorithm(_tyurin("lr_gd"), {"step": _positive}, _STEP),
-    "normalized-lr-gd": Algorithm(_tyurin("normalized_lr_gd"), {"step": _positive}, _STEP),
-    "dual-acceleration": Algorithm(
-        _accelerated,
-        {"loss": _LOSS, "step": _positive, "smoothness": _positive},
-        _STEP | {"loss": "exponential", "smoothness": None},
-    ),
-    "gradient-descent": Algorithm(
-        _gradient_descent, {"loss": _LOSS, "step": _positive}, _STEP | {"loss": "exponential"}
-    ),
-    "normalized-gradient-descent": Algorithm(
-        _normalised,
-        {"step": _positive, "decay": _among(True, False)},
-        {"step": 1.0, "decay": False},
-    ),
-    "snkp": Algorithm(_smoothed, {"epsilon": _positive}, {"epsilon": None}, dense=True),
+    "lr-gd": Algorithm(_tyurin("lr_gd"), _STEP),
+    "normalized-lr-gd": Algorithm(_tyurin("normalized_lr_gd"), _STEP),
+    "dual-acceleration": Algorithm(_accelerated, _LOSS | {"smoothness": None}),
+    "gradient-descent": Algorithm(_gradient_descent, _LOSS),
+    "normalized-gradient-descent": Algorithm(_normalised, _STEP | {"decay": False}),
+    "snkp": Algorithm(_ramdas_pena("snkp"), {"epsilon": None}, dense=True),
     "nkp": Algorithm(_ramdas_pena("nkp"), dense=True),
-    "nvn": Algorithm(_ramdas_pena("nvn"), {"epsilon": _positive}, {"epsilon": 0.01}, dense=True),
+    "nvn": Algorithm(_ramdas_pena("nvn"), {"epsilon": 0.01}, dense=True),
 }

@@ -107,8 +107,8 @@ def _no_method_is_faster(it, c):
     $\bar\gamma - \gamma(w) \ge \frac{H(\bar q) - H_\infty(\operatorname{softmax}(Zw))}{\|w\|_2}
     \quad \text{for all } w \ne 0$
 
-    H is Shannon's entropy and H_∞(q) = −ln max_i q_i. For any data, where γ̄ = ‖Zᵀq̄‖; q̄ may be any
-    dual optimum."""
+    H is Shannon's entropy and H_∞(q) = −ln max_i q_i. For any data, where γ̄ = ‖Zᵀq̄‖; q̄ may be
+    any dual optimum."""
     if it.at_origin:
         return None
     bound = (c.once("H(q̄)", lambda: _dual_entropy(c)) - _least_entropy(it)) / it.norm
@@ -273,8 +273,8 @@ def _constant_four(c):
     0.82 of the bound is used for n = 1000, more than 0.88 for n = 100,000, and all as n → ∞.
 
     $\limsup_{t\to\infty} \bar\gamma\,t^2(\bar\gamma - \gamma(w_t)) \ge 4\,(H(\bar q) -
-    H_\infty(\bar q)) = 4\ln n\,(1 - o(1))\quad\text{on } r e_1, e_2, \dots, e_n \text{ with }
-    \bar q_1 = 1/\ln n$
+    H_\infty(\bar q)) = 4\ln n\,(1 - o(1))\quad\text{on } r e_1, e_2, \dots, e_n \text{ with } \bar
+    q_1 = 1/\ln n$
 
     Checked is what can be at a finite t: at n = 1000 and t = 189 more than 0.82 of the bound of
     gb.sharp is used, at n = 100,000 and t = 2,301 more than 0.88; docs/gallery has more. The limit

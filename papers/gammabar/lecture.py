@@ -31,13 +31,12 @@ ours = Claims("gb", kind="identity")
 def _adaboost_step(c):
     r"""Each round of AdaBoost computes ε_t, α_t, z_{t+1}, D_{t+1} and the vote from D_t and h_t.
 
-    $D_1(i) = \frac1n, \quad \epsilon_t = \mathbb{P}_{x \sim D_t}[h_t(x) \neq y], \quad
-    \alpha_t = \frac12 \log\left(\frac{1-\epsilon_t}{\epsilon_t}\right), \quad
-    D_{t+1}(i) = \frac{D_t(i)}{z_{t+1}} e^{-\alpha_t h_t(x_i) y_i}, \quad
-    H = \sum_t \alpha_t h_t$
+    $D_1(i) = \frac1n, \quad \epsilon_t = \mathbb{P}_{x \sim D_t}[h_t(x) \neq y], \quad \alpha_t =
+    \frac12 \log\left(\frac{1-\epsilon_t}{\epsilon_t}\right), \quad D_{t+1}(i) =
+    \frac{D_t(i)}{z_{t+1}} e^{-\alpha_t h_t(x_i) y_i}, \quad H = \sum_t \alpha_t h_t$
 
-    One round from the delivered D_t and h_t. The middle of line 6 lacks a factor:
-    D_t(i)/z_{t+1} stands there as equal to e^{∓α_t}, and is multiplied by it."""
+    One round from the delivered D_t and h_t. The middle of line 6 lacks a factor: D_t(i)/z_{t+1}
+    stands there as equal to e^{∓α_t}, and is multiplied by it."""
     for s in sessions(c):
         yield from s.faults
         for r in s.rounds:
@@ -120,8 +119,8 @@ def _best_stump(c):
 
     $h_t \in \arg\max_h \sum_i D_t(i)\, y_i\, h(x_i) \quad \text{over all stumps}$
 
-    Every stump of every column is tried. Weights are rounded to multiples of 2⁻⁶¹ before
-    they are summed."""
+    Every stump of every column is tried. Weights are rounded to multiples of 2⁻⁶¹ before they are
+    summed."""
     for s in sessions(c):
         yield from s.faults
         for r in s.rounds if s.best else ():
@@ -140,8 +139,8 @@ def _gradient_descent_step(c):
 
     $w_{t+1} = w_t - \eta \nabla f(w_t), \quad \eta = \frac{2}{\beta + \lambda}$
 
-    One step from the doubles that were delivered, in balls, up to the rounding that
-    evaluating a gradient in doubles cannot avoid."""
+    One step from the doubles that were delivered, in balls, up to the rounding that evaluating a
+    gradient in doubles cannot avoid."""
     for target, run, wrong in runs(c, "smooth-gradient-descent"):
         if wrong:
             yield fact(False, wrong, where=target.name)
@@ -171,11 +170,11 @@ def _accelerated_step(c):
     r"""Each iterate of accelerated gradient descent is a gradient step from the extrapolation of
     the two before it.
 
-    $w_{t+1} = v_t - \tfrac1\beta \nabla f(v_t), \quad
-    v_{t+1} = w_{t+1} + \tfrac{\sqrt\kappa-1}{\sqrt\kappa+1}(w_{t+1} - w_t), \quad v_0 = w_0$
+    $w_{t+1} = v_t - \tfrac1\beta \nabla f(v_t), \quad v_{t+1} = w_{t+1} +
+    \tfrac{\sqrt\kappa-1}{\sqrt\kappa+1}(w_{t+1} - w_t), \quad v_0 = w_0$
 
-    The lecture names the method and does not print it. v_t is made anew from the delivered
-    w_t and w_{t−1}; where the solver delivers v_t, momentum and gradient, they are checked too."""
+    The lecture names the method and does not print it. v_t is made anew from the delivered w_t and
+    w_{t−1}; where the solver delivers v_t, momentum and gradient, they are checked too."""
     for target, run, wrong in runs(c, "accelerated-gradient-descent"):
         if wrong:
             yield fact(False, wrong, where=target.name)
@@ -223,8 +222,7 @@ def _accelerated_step(c):
 def _accelerated_rate(c):
     r"""Accelerated gradient descent: f(w_T) − f(w*) ≤ (β + λ)/2 B² exp(−T/√κ).
 
-    $f(w_T) - f(w^*) \leq \frac{\beta + \lambda}{2} B^2
-    \exp\left(-\frac{T}{\sqrt{\kappa}}\right)$
+    $f(w_T) - f(w^*) \leq \frac{\beta + \lambda}{2} B^2 \exp\left(-\frac{T}{\sqrt{\kappa}}\right)$
 
     The lecture says O(√κ log(1/ε)) iterations; these are the constants of Bubeck."""
 
@@ -248,8 +246,8 @@ def _sgd_step(c):
     r"""Each iterate of SGD comes from the last by a step of √(B²/(ρ²T)) along the gradient of the
     drawn term, and the output is the average of all iterates.
 
-    $w_{t+1} = w_t - \eta \nabla \ell(w_t, z), \quad \eta = \sqrt{\frac{B^2}{\rho^2 T}},
-    \quad \bar{w} = \frac{1}{T} \sum_{t=1}^T w_t$
+    $w_{t+1} = w_t - \eta \nabla \ell(w_t, z), \quad \eta = \sqrt{\frac{B^2}{\rho^2 T}}, \quad
+    \bar{w} = \frac{1}{T} \sum_{t=1}^T w_t$
 
     The index of each step is what the solver says it drew; that the draws are uniform is
     gb.lec.sgd.draws."""
@@ -309,8 +307,8 @@ def _sgd_draws(c):
 
     Frequencies of pairs in a number of draws fixed in advance; a right solver fails with
     probability at most CHANCE (Hoeffding, and a union over the n² pairs). What the solver says it
-    drew must be the one row along which it has moved: the rows are e_1, …, e_n, and the gradient
-    of the logistic loss never vanishes."""
+    drew must be the one row along which it has moved: the rows are e_1, …, e_n, and the gradient of
+    the logistic loss never vanishes."""
     n, pairs = 4, 4000
     problem = DenseProblem(np.eye(n), np.ones(n, dtype=int))
     options = {"distance": 1.0, "lipschitz": 1.0, "loss": "logistic"}
@@ -354,8 +352,8 @@ def _ridge_system(c):
 
     $(K + \lambda I)\alpha = y, \quad (\Phi^T\Phi + \lambda I)w = \Phi^T y$
 
-    The residual of what was delivered, in balls, against the backward error of a stable
-    method; kernels linear, polynomial and Gaussian."""
+    The residual of what was delivered, in balls, against the backward error of a stable method;
+    kernels linear, polynomial and Gaussian."""
     if c.given is None:
         X = np.random.default_rng(9).integers(-8, 9, size=(12, 3)) / 8
         y = np.arange(12) % 5 - 2.0
@@ -397,13 +395,13 @@ def _ridge_system(c):
     Method("kernel-ridge", assumes=(ridge_options,)),
 )
 def _ridge_objective(c):
-    r"""The objective that gradient descent is given has the values and gradients of
-    ‖Φw − y‖² + λ‖w‖².
+    r"""The objective that gradient descent is given has the values and gradients of ‖Φw − y‖² +
+    λ‖w‖².
 
     $\nabla_w = 2 \sum_{i=1}^n \left( w^T \phi(x_i) - y_i \right) \phi(x_i) + 2\lambda w$
 
-    The quadratic that the solver hands to gradient descent: values (up to the constant
-    ‖y‖²) and gradients at several points."""
+    The quadratic that the solver hands to gradient descent: values (up to the constant ‖y‖²) and
+    gradients at several points."""
     for r in every_regression():
         X, y, (n, m) = r.X, r.targets, r.X.shape
         f = c.remember(

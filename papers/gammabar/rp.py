@@ -456,8 +456,8 @@ def _no_single_zero(case):
 def _snkp_any(it, case):
     r"""Until SNKP separates, ‖p_k‖_G ≤ √(2 μ_k log n) < 2√(2 log n)/(k+1), whatever the data.
 
-    $\|p_k\|_G \le \sqrt{2\mu_k\log n} < \frac{2\sqrt{2\log n}}{k+1}\quad\text{until }
-    G\alpha_k > 0$
+    $\|p_k\|_G \le \sqrt{2\mu_k\log n} < \frac{2\sqrt{2\log n}}{k+1}\quad\text{until } G\alpha_k >
+    0$
 
     Any data with rows of norm at most one. If Gα_k > 0 fails, L(α_k) ≥ 0 (Lemma 1), so −½‖p_k‖²_G ≥
     L_μ(α_k) ≥ L(α_k) − μ_k log n ≥ −μ_k log n (Lemmas 5 and 4). A single row that is zero is

@@ -11,7 +11,7 @@ bring their own method.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, product
@@ -71,7 +71,6 @@ def _vector_as_printed(c):
 
     Why: min (Zw)_i stands for −max (Zw)_i; with the ū of Section 2, which the paper goes on to use,
     it is true.
-
     Survives: Everything: the value in the lemma is right, the proof is about −max_i (Zw)_i, and
     later sections use the ū of Section 2."""
     return alignment(c, -1, -1, "−Zᵀq̄ = γ̄ū for ū that maximises min_i (Zw)_i")
@@ -95,35 +94,8 @@ def _vector_fixed(c):
 _Vector = NDArray[Any]
 
 
-class _Balls:
-    """A vector of balls: a column of Arb's, which is faster than an array, with its operators."""
-
-    def __init__(self, column: Any) -> None:
-        self._column = column
-
-    @classmethod
-    def of(cls, values: Any) -> _Balls:
-        balls = [number(v) for v in (values.tolist() if hasattr(values, "tolist") else values)]
-        return cls(arb_mat(len(balls), 1, balls))
-
-    def __add__(self, other: _Balls) -> _Balls:
-        return _Balls(self._column + other._column)
-
-    def __sub__(self, other: _Balls) -> _Balls:
-        return _Balls(self._column - other._column)
-
-    def __rmul__(self, factor: Any) -> _Balls:
-        return _Balls(self._column * factor)
-
-    def __matmul__(self, other: _Balls) -> Number:
-        return (self._column.transpose() * other._column)[0, 0]
-
-    def __iter__(self) -> Iterator[Number]:
-        return iter(self._column.entries())
-
-    def pushed(self, matrix: Any) -> _Balls:
-        """A matrix times this."""
-        return _Balls(matrix * self._column)
+def _balls(values: Any) -> _Vector:
+    return np.array([number(v) for v in values], dtype=object)
 
 
 @dataclass(eq=False)
@@ -145,26 +117,26 @@ class _Dual:
 
 @dataclass(eq=False)
 class _Point:
-    """The sequences at one t, with λ_t, θ_t, θ_{t−1}/λ_{t−1}² (0 at t = 0) and ω*(p_t)."""
+    """The sequences at one t, with λ_t, θ_t, θ_{t−1}/λ_{t−1}² (0 at t = 0) and ω*(p_t).
+
+    `doubles` are A w_t, q_t, μ_t and ν_t as the solver says them.
+    """
 
     t: int
     lam: Fraction
     theta: Fraction
     before: Fraction
-    p: Any
-    q: Any
+    p: _Vector
+    q: _Vector
     mu: _Dual
     nu: _Dual
     conjugate: Any
-    #: p_t, q_t, μ_t and ν_t in doubles, with the signs of the solver.
-    doubles: list[Floats] = field(default_factory=list)
-    #: What claims about several q have in common.
-    memo: dict[str, float] = field(default_factory=dict)
+    doubles: tuple[Floats, ...] = ()
 
     @cached_property
-    def logs(self) -> _Balls:
+    def logs(self) -> _Vector:
         """ln q_t, row by row."""
-        return _Balls.of(v.log() for v in self.q)
+        return _balls(v.log() for v in self.q)
 
 
 class Path:
@@ -209,6 +181,22 @@ class Path:
         """λ_t/(αθ_t) of the last step."""
         return self.rho * self.exact(self.past.lam / self.past.theta)
 
+    def claimed(self, claim: Any, at: str, where: str = "") -> Iterator[Relation]:
+        """What a claim ``(s, q)`` says at every q, at q̄ ("best"), or at one q, if at none ("one").
+
+        It yields relations, or left, right and what for left ≤ right.
+        """
+        best = [] if at != "best" or self.best is None else [self.best]
+        for q in {"all": self.everywhere, "one": self.everywhere[:1], "best": best}[at]:
+            place = where + ("" if at == "one" and not where else q.name)
+            for found in claim(self, q):
+                if isinstance(found, Relation):
+                    yield found
+                elif self.exact is Fraction and found[0] == found[1]:
+                    yield fact(True, found[2], where=place)
+                else:
+                    yield at_most(*found, where=place)
+
 
 #: What the dual form must say of an iterate.
 _SEQUENCES = ("p", "dual", "mu", "nu")
@@ -233,8 +221,9 @@ class Mirror(Path):
 
     def dual(self, values: Any, name: str = "") -> _Dual:
         """A dual variable q with ∇φ(q) = Gq."""
-        q = _Balls.of(values)
-        return _Dual(q, q.pushed(self.case.space.gram()), name=name)
+        q = _balls(values)
+        slope = self.case.space.gram() * arb_mat(len(q), 1, q.tolist())
+        return _Dual(q, _balls(slope.entries()), name=name)
 
     @cached_property
     def everywhere(self) -> list[_Dual]:  # type: ignore[override]
@@ -261,9 +250,10 @@ class Mirror(Path):
 
     def update(self, it: View) -> None:
         """Take in the next iterate."""
-        # Claims about t = 0 are heard with the first step, which starts there.
+        # Claims about t = 0 are checked with the first step, which starts there.
         first = self.claims if it.t == 1 else []
         self.past, self.now, self.claims = self.now, None, []
+        self._memo: dict[str, float] = {}
         if self._w is not None:
             self._drift += score_drift(it, self._w)
         self._w = it.w
@@ -276,24 +266,24 @@ class Mirror(Path):
             else:
                 given.append(found)
         if not self.claims:
-            now = self._point(it.t, given)
+            case, t, (scores, weights, mu, nu) = self.case, it.t, given
+            before = step(case, t - 1) / mixing(case, t - 1) ** 2 if t else Fraction(0)
+            p = _balls((-scores).tolist())
+            now = _Point(
+                *(t, mixing(case, t), step(case, t), before, p, _balls(weights.tolist())),
+                *(self.dual(mu.tolist()), self.dual(nu.tolist()), potential(p, self.loss)),
+                doubles=tuple(given),
+            )
             self.claims = [*self._follow(it, now)]
             self.add(now)
         self.claims = [*first, *self.claims]
-
-    def _point(self, t: int, given: list[Floats]) -> _Point:
-        case, (scores, weights, mu, nu) = self.case, given
-        before = step(case, t - 1) / mixing(case, t - 1) ** 2 if t else Fraction(0)
-        numbers, p = (t, mixing(case, t), step(case, t), before), _Balls.of(-scores)
-        vectors = p, _Balls.of(weights), self.dual(mu), self.dual(nu)
-        return _Point(*numbers, *vectors, potential(list(p), self.loss), given)
 
     def _follow(self, it: View, now: _Point) -> Iterator[Relation]:
         """That the sequences at t follow from w_t and from those at t − 1."""
         what, scores = "p_t is that of the iterates: −A w_t", now.doubles[0]
         yield carried_scores(it, scores, self._drift, what)
-        q, off = potential_gradient(list(now.p), self.loss), softmax_rounding(scores)
-        yield same_masses(now.q, _Balls.of(q), 8 * off, "q_t = ∇ψ(p_t)")
+        q, off = potential_gradient(now.p, self.loss), softmax_rounding(scores)
+        yield same_masses(now.q, q, 8 * off, "q_t = ∇ψ(p_t)")
         if self.past is None:
             yield same_masses(now.mu.q, now.q, 0.0, "μ_0 = q_0")
         else:
@@ -315,10 +305,10 @@ class Mirror(Path):
         return float(np.abs(self.past.doubles[0] - self.now.doubles[0]).max())
 
     def _once(self, name: str, make: Callable[[], float]) -> float:
-        memo = self.now.memo
-        if name not in memo:
-            memo[name] = make()
-        return float(memo[name])
+        """What claims about several q have in common."""
+        if name not in self._memo:
+            self._memo[name] = float(make())
+        return self._memo[name]
 
     @property
     def force(self) -> float:
@@ -334,52 +324,53 @@ class Mirror(Path):
 
     def log_rounding(self, q: _Dual) -> float:
         """How far ⟨ln q_t − ln q_{t+1}, q_{t+1} − q⟩ may be from ⟨p_t − p_{t+1}, q_{t+1} − q⟩."""
-        scores, fall = (self.past.doubles[0], self.now.doubles[0]), self.past.conjugate
-        return log_rounding(*scores, fall - self.now.conjugate, self.apart(q))
+        past, now = self.past, self.now
+        fall = past.conjugate - now.conjugate
+        return log_rounding(past.doubles[0], now.doubles[0], fall, self.apart(q))
 
     def apart(self, q: _Dual) -> float:
         """‖q_{t+1} − q‖₁."""
         return self._once(q.name, lambda: upper(total(abs(v) for v in self.now.q - q.q)))
 
 
-@dataclass(frozen=True)
+_QUARTER, _HALF, _THIRD = Fraction(1, 4), Fraction(1, 2), Fraction(1, 3)
+
+
+def _fractions(values: Any) -> _Vector:
+    return np.array(np.vectorize(Fraction, otypes=[object])(np.array(values, dtype=object)))
+
+
 class World:
     """f(q) = ½⟨q, Hq⟩ − ⟨b, q⟩ + κ·huber(q_1), ω(q) = ½⟨q, Mq⟩ and a box C; α = 1.
 
-    `metric` is the diagonal of M, `box` the ends of C, and huber(x) is x²/2 for |x| ≤ ¼ and
-    |x|/4 − 1/32 beyond. `best` is q̄ of a separable f: each coordinate by itself, clipped.
+    M is diagonal, and huber(x) is x²/2 for |x| ≤ ¼ and |x|/4 − 1/32 beyond. `best` is q̄ of a
+    separable f: each coordinate by itself, clipped.
     """
 
-    name: str
-    metric: _Vector
-    box: _Vector
-    hessian: _Vector
-    linear: _Vector
-    huber: Fraction = Fraction(0)
-    best: _Vector | None = None
+    def __init__(self, name: str, M: Any, box: Any, H: Any, b: Any, kappa: Any = 0, best: Any = ()):
+        self.name, self.huber, self.best = name, Fraction(kappa), _fractions(best)
+        self.metric, self.box, self.hessian, self.linear = map(_fractions, (M, box, H, b))
 
-    def f(self, q: _Vector) -> Fraction:
+    def f(self, q: _Vector) -> Any:
         """f(q)."""
         x = abs(q[0])
         bend = x * x / 2 if x <= _QUARTER else x / 4 - _QUARTER / 8
-        found: Fraction = q @ self.hessian @ q / 2 - self.linear @ q + self.huber * bend
-        return found
+        return q @ self.hessian @ q / 2 - self.linear @ q + self.huber * bend
 
-    def slope(self, q: _Vector) -> _Vector:
+    def slope(self, q: _Vector) -> Any:
         """∇f(q)."""
         found = self.hessian @ q - self.linear
         found[0] += self.huber * max(min(q[0], _QUARTER), -_QUARTER)
         return found
 
-    def back(self, p: _Vector) -> _Vector:
+    def back(self, p: _Vector) -> Any:
         """∇ω*(p)."""
-        return np.asarray(np.minimum(self.box[1], np.maximum(self.box[0], p / self.metric)))
+        return np.minimum(self.box[1], np.maximum(self.box[0], p / self.metric))
 
-    def conjugate(self, p: _Vector) -> Fraction:
+    def conjugate(self, p: _Vector) -> Any:
         """ω*(p) = ⟨p, q⟩ − ω(q) for q = ∇ω*(p)."""
         q = self.back(p)
-        found: Fraction = p @ q - self.metric @ (q * q) / 2
-        return found
+        return p @ q - self.metric @ (q * q) / 2
 
     def dual(self, q: _Vector) -> _Dual:
         """A point of C."""
@@ -390,35 +381,30 @@ class World:
         return [self.dual(np.array(c)) for c in (*product(*self.box.T), sum(self.box) / 2)]
 
 
-def _fractions(*values: Any) -> _Vector:
-    return np.array(np.vectorize(Fraction, otypes=[object])(np.array(values, dtype=object)))
-
-
-_QUARTER, _HALF, _THIRD = Fraction(1, 4), Fraction(1, 2), Fraction(1, 3)
 WORLDS = (
     World(
         "Euclidean, unit box, f with a full matrix",
-        metric=_fractions(1, 1),
-        box=_fractions([0, 0], [1, 1]),
-        hessian=_fractions([_HALF, _THIRD], [_THIRD, _HALF]),
-        linear=_fractions("2/3", "-1/5"),
+        M=[1, 1],
+        box=[[0, 0], [1, 1]],
+        H=[[_HALF, _THIRD], [_THIRD, _HALF]],
+        b=["2/3", "-1/5"],
     ),
     World(
         "weighted norm, wide box, separable f",
-        metric=_fractions(2, _HALF),
-        box=_fractions([-3, -1], [3, 5]),
-        hessian=_fractions([2, 0], [0, _QUARTER]),
-        linear=_fractions(3, 1),
-        best=_fractions("3/2", 4),
+        M=[2, _HALF],
+        box=[[-3, -1], [3, 5]],
+        H=[[2, 0], [0, _QUARTER]],
+        b=[3, 1],
+        best=["3/2", 4],
     ),
     World(
         "Euclidean, f with a Huber term",
-        metric=_fractions(1, 1),
-        box=_fractions([-1, -1], [1, 1]),
-        hessian=_fractions([_HALF, 0], [0, 1]),
-        linear=_fractions(_HALF, 2),
-        huber=_HALF,
-        best=_fractions("3/4", 1),
+        M=[1, 1],
+        box=[[-1, -1], [1, 1]],
+        H=[[_HALF, 0], [0, 1]],
+        b=[_HALF, 2],
+        kappa=_HALF,
+        best=["3/4", 1],
     ),
 )
 #: λ_t, as rationals, and θ_t; all but the last two meet eq. (B.10).
@@ -432,7 +418,10 @@ _SCHEDULES = {
 
 
 class _Exact(Path):
-    """Steps of eq. (B.2) in fractions, for a world and a schedule."""
+    """Steps of eq. (B.2) in fractions, for a world and a schedule.
+
+    `best` is None where q̄ is not known or Theorem B.12 is not about the run.
+    """
 
     exact = staticmethod(Fraction)
     rho = Fraction(1)
@@ -441,12 +430,8 @@ class _Exact(Path):
         self.world, self.everywhere = world, world.points()
         self.lam, self.theta = _SCHEDULES[schedule]
         self.name, self.accelerated = f"{world.name}, {schedule}", schedule == "λ_t = 2/(t+2)"
-
-    @property
-    def best(self) -> Any:
-        """q̄, where it is known and Theorem B.12 is about this run; else None."""
-        q = self.world.best if self.theta == 1 == self.lam(0) else None
-        return None if q is None else self.world.dual(q)
+        known = len(world.best) and self.theta == 1 == self.lam(0)
+        self.best = world.dual(world.best) if known else None
 
     @property
     def whole(self) -> Any:
@@ -456,8 +441,7 @@ class _Exact(Path):
 
     def steps(self) -> Iterator[_Exact]:
         """The path after each of twelve steps."""
-        world, before = self.world, Fraction(0)
-        start = _fractions(_THIRD, -_HALF)
+        world, before, start = self.world, Fraction(0), _fractions([_THIRD, -_HALF])
         run = mirror_descent(start, world.slope, world.back, self.lam, lambda t: self.theta)
         for t, (p, q, mu, nu) in enumerate(islice(run, 13)):
             lam, duals = self.lam(t), (world.dual(mu), world.dual(nu))
@@ -468,26 +452,15 @@ class _Exact(Path):
                 yield self
 
 
-def _all(path: Path) -> list[_Dual]:
-    return path.everywhere
-
-
-def _best(path: Path) -> list[_Dual]:
-    return [] if path.best is None else [path.best]
-
-
-def _one(path: Path) -> list[_Dual]:
-    """For claims that are not about a point q."""
-    return path.everywhere[:1]
-
-
-_mirrored = jst.sharing(since=1, history=(Mirror,))
+_mirrored = jst.sharing(DUAL, Mirror, since=1)
 _RUN = "f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps form"
 
 
-def _along_runs(identifier: str, *about: Any, at: Any = _all, **given: Any) -> Any:
-    """Declare a claim ``(s, q)`` about the last step s of a run; it yields relations, or left,
-    right and what for left ≤ right. Its sequences must be those of the iterates."""
+def _along_runs(*about: Any, at: str = "all", **given: Any) -> Any:
+    """Declare a claim ``(s, q)`` about the last step s of a run (see `Path.claimed`).
+
+    The sequences that the solver says must be those of its iterates.
+    """
 
     def register(claim: Any) -> Any:
         def body(it, c):
@@ -495,15 +468,11 @@ def _along_runs(identifier: str, *about: Any, at: Any = _all, **given: Any) -> A
             for name in _SEQUENCES:
                 it.claim(name)
             yield from path.claims
-            if path.past is None or path.now is None:
-                return
-            for q in at(path):
-                for found in claim(path, q):
-                    told = isinstance(found, Relation)
-                    yield found if told else at_most(*found, where="" if at is _one else q.name)
+            if path.past is not None and path.now is not None:
+                yield from path.claimed(claim, at)
 
         body.__doc__, body.__name__ = claim.__doc__, claim.__name__
-        _mirrored.bound(f"{identifier}", *about, **given)(body)
+        _mirrored.bound(*about, **given)(body)
         return claim
 
     return register
@@ -515,29 +484,22 @@ _maps = jst.sharing(
     unit=False,
     powerless="a property of the method of eq. (B.2), which it brings itself: no solver has a part"
     " in it",
-)
-_INSTANCES = (
-    "f quadratic, with and without a Huber term; ω Euclidean and weighted; C boxes;"
-    " λ_t = 2/(t+2), 3/(t+3), 1 and ½; q: corners and the middle"
+    instances="f quadratic, with and without a Huber term; ω Euclidean and weighted; C boxes;"
+    " λ_t = 2/(t+2), 3/(t+3), 1 and ½; q: corners and the middle",
 )
 
 
-def _in_fractions(identifier: str, reference: str, at: Any = _all, **given: Any) -> Any:
-    """Declare a claim ``(s, q)`` of left ≤ right about every step in every world."""
+def _in_fractions(identifier: str, reference: str, at: str = "all", **given: Any) -> Any:
+    """Declare a claim ``(s, q)`` about every step in every world."""
 
     def register(claim: Any) -> Any:
         def body(c):
             for world, schedule in product(WORLDS, _SCHEDULES):
                 for path in _Exact(world, schedule).steps():
-                    for q in at(path):
-                        where = f"{path.name}, t = {path.past.t}, {q.name}"
-                        for left, right, what in claim(path, q):
-                            equals = left == right  # also if both are equal
-                            relation = fact(True, what, where=where) if equals else None
-                            yield relation or at_most(left, right, what, where=where)
+                    yield from path.claimed(claim, at, f"{path.name}, t = {path.past.t}, ")
 
         body.__doc__, body.__name__ = claim.__doc__, claim.__name__
-        _maps.direct(identifier, reference, **({"instances": _INSTANCES} | given))(body)
+        _maps.direct(identifier, reference, **given)(body)
         return claim
 
     return register
@@ -546,7 +508,6 @@ def _in_fractions(identifier: str, reference: str, at: Any = _all, **given: Any)
 @_along_runs(
     "lemB.3",
     "Lemma B.3",
-    DUAL,
     smooth,
     proper_step,
     slower="dual-acceleration-dual/mirror-descent-instead",
@@ -569,7 +530,6 @@ def _lemma_b3(s, q):
 @_along_runs(
     "lemB.4",
     "Lemma B.4",
-    DUAL,
     exponential,
     kind="identity",
     instances="ω the entropy on Δ_n; q: vertices, centre, q̄ and a random point",
@@ -594,18 +554,6 @@ def _lemma_b4(s, q):
     yield equal(left, right, what, allowance=off, size=size, where=q.name)
 
 
-_B6 = (
-    r"\langle \nabla f(\nu_t), q_t - q \rangle"
-    r" = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle"
-    r" + \langle \nabla f(\nu_t), q_{t+1} - q \rangle"
-    r" = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle"
-    r" + \frac{\lambda_t}{\alpha\theta_t} \langle p_t - p_{t+1}, q_{t+1} - %s \rangle"
-    r" = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle"
-    r" - \frac{\lambda_t}{\alpha\theta_t} D_\omega(q_{t+1}, q_t)"
-    r" + \frac{\lambda_t}{\alpha\theta_t} \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)"
-)
-
-
 def _chain(s: Mirror, q: _Dual, printed: bool) -> Iterator[Relation]:
     """The second and third equation of eq. (B.6); the first one is plain linearity."""
     past, now, force, ratio = s.past, s.now, s.past.nu.slope, s.ratio
@@ -622,49 +570,51 @@ def _chain(s: Mirror, q: _Dual, printed: bool) -> Iterator[Relation]:
         yield equal(middle, last, what, allowance=allowance, **about)
 
 
+_chained = {"kind": "identity", "instances": _RUN}
+
+
 @_along_runs(
     "eqB.6",
     "Eq. (B.6)",
-    DUAL,
     proper_step,
-    Erratum(
-        "transcription",
-        "eqB.6.fixed",
-        why="The equation stands in one of the two texts only; q_t for q may be a slip of that"
-        " text.",
-        survives="Everything: the last expression, from Lemma B.4, is right for every q. "
-        "(B.8) takes nothing else from (B.6), and Lemma B.3 and Theorem B.12 follow from (B.8).",
-    ),
-    kind="identity",
+    Erratum("transcription", "eqB.6.fixed"),
     problems=("planted:n=2,d=1,gamma=0.5",),
-    instances=_RUN,
-    claim=_B6 % "q_t",
-    note="The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As"
-    " λ_t/(αθ_t) (p_t − p_{t+1}) = ∇f(ν_t) by eq. (B.2), the expression as printed is zero"
-    " whatever q is. Smallest witness: n = 2, d = 1, rows 1/2 and 1 (either sign), any loss, t"
-    " = 0, λ_0 = θ_0 = 1: for the exponential loss ν_0 = q_0 = (1/2, 1/2), Zᵀν_0 = ∓3/4,"
-    " ∇f(ν_0) = (3/8, 3/4), and at q = (1, 0) the first expression is 3/16, the third one 0.",
+    **_chained,
 )
 def _equation_b6(s, q):
     r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩,
     and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
-    for every q."""
+    for every q.
+
+    $\langle \nabla f(\nu_t), q_t - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle +
+    \langle \nabla f(\nu_t), q_{t+1} - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle +
+    \frac{\lambda_t}{\alpha\theta_t} \langle p_t - p_{t+1}, q_{t+1} - q_t \rangle = \langle \nabla
+    f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t} D_\omega(q_{t+1}, q_t) +
+    \frac{\lambda_t}{\alpha\theta_t} \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)$
+
+    The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As
+    λ_t/(αθ_t) (p_t − p_{t+1}) = ∇f(ν_t) by eq. (B.2), the expression as printed is zero whatever q
+    is. Smallest witness: n = 2, d = 1, rows 1/2 and 1 (either sign), any loss, t = 0, λ_0 = θ_0 =
+    1: for the exponential loss ν_0 = q_0 = (1/2, 1/2), Zᵀν_0 = ∓3/4, ∇f(ν_0) = (3/8, 3/4), and at q
+    = (1, 0) the first expression is 3/16, the third one 0.
+
+    Why: The equation stands in one of the two texts only; q_t for q may be a slip of that text.
+    Survives: Everything: the last expression, from Lemma B.4, is right for every q. (B.8) takes
+    nothing else from (B.6), and Lemma B.3 and Theorem B.12 follow from (B.8)."""
     return _chain(s, q, printed=True)
 
 
-@_along_runs(
-    "eqB.6.fixed",
-    "Eq. (B.6), corrected",
-    DUAL,
-    proper_step,
-    kind="identity",
-    instances=_RUN,
-    claim=_B6 % "q",
-)
+@_along_runs("eqB.6.fixed", "Eq. (B.6), corrected", proper_step, **_chained)
 def _equation_b6_fixed(s, q):
     r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q⟩,
     and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
-    for every q."""
+    for every q.
+
+    $\langle \nabla f(\nu_t), q_t - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle +
+    \langle \nabla f(\nu_t), q_{t+1} - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle +
+    \frac{\lambda_t}{\alpha\theta_t} \langle p_t - p_{t+1}, q_{t+1} - q \rangle = \langle \nabla
+    f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t} D_\omega(q_{t+1}, q_t) +
+    \frac{\lambda_t}{\alpha\theta_t} \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)$"""
     return _chain(s, q, printed=False)
 
 
@@ -700,10 +650,9 @@ def _convexity(s, q):
 @_along_runs(
     "eqB.7",
     "Eq. (B.7)",
-    DUAL,
     smooth,
     proper_step,
-    at=_one,
+    at="one",
     instances=_RUN,
     at_rest="its left side is 0 where q_t stays the same, and f goes down",
 )
@@ -734,7 +683,7 @@ def _together(s, q):
     yield nu.slope @ (nu.q - q.q), right + s.ratio * s.fall(q.q), "⟨∇f(ν_t), ν_t − q⟩ ≤ …"
 
 
-@_along_runs("eqB.9", "Eq. (B.9)", DUAL, smooth, proper_step, instances=_RUN)
+@_along_runs("eqB.9", "Eq. (B.9)", smooth, proper_step, instances=_RUN)
 @_in_fractions("eqB.9.maps", "Eq. (B.9)")
 def _equation_b9(s, q):
     r"""For every q, θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (f(μ_t) − f(q)) is at most
@@ -806,7 +755,6 @@ def _equation_b11(c):
 
     Why: The equation stands in one of the two texts only; the index t for j may be a slip of that
     text.
-
     Survives: Everything: nothing later refers to it, and what is needed of Σ 1/λ_j is computed for
     λ_t = 2/(t+2)."""
     return _sums_of_inverses(c, printed=True)
@@ -835,19 +783,18 @@ def _growing_slowly(case: Case) -> str | None:
 @_along_runs(
     "thmB.12",
     "Theorem B.12",
-    DUAL,
     smooth,
     full_step,
     _growing_slowly,
     exact_dual,
-    at=_best,
+    at="best",
     slower="dual-acceleration-dual/mirror-descent-instead",
     instances=_RUN,
 )
 @_in_fractions(
     "thmB.12.maps",
     "Theorem B.12",
-    at=_best,
+    at="best",
     instances="separable f, with and without a Huber term; ω Euclidean and weighted; C boxes;"
     " λ_t = 2/(t+2), 3/(t+3) and 1",
 )
@@ -871,7 +818,7 @@ def _theorem_b12(s, q):
         yield excess, bound, "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)"
 
 
-@_along_runs("eqC.8", "Eq. (C.8)", DUAL, smooth, full_step, exact_dual, at=_best)
+@_along_runs("eqC.8", "Eq. (C.8)", smooth, full_step, exact_dual, at="best")
 def _equation_c8(s, q):
     r"""φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ is at most (1−λ_t)/λ_t φ(μ_t) − φ(μ_{t+1})/λ_t + ρλ_t (D(q̄, q_t) −
     D(q̄, q_{t+1})).
@@ -886,9 +833,7 @@ def _equation_c8(s, q):
     yield left, right, "φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ ≤ …"
 
 
-@_along_runs(
-    "eqC.9", "Eq. (C.9)", DUAL, exponential, full_step, exact_dual, at=_best, kind="identity"
-)
+@_along_runs("eqC.9", "Eq. (C.9)", exponential, full_step, exact_dual, at="best", kind="identity")
 def _equation_c9(s, q):
     r"""D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t).
 

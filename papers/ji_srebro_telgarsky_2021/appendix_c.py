@@ -169,7 +169,6 @@ def _lemma_c12_sum(it, c):
 
     Why: It is stated for either loss, and false for the logistic one: ln n must be ψ(0), of the
     order of n.
-
     Survives: Theorem 3.1, which is for the exponential loss. For the logistic loss the Õ(1/t²) of
     Section 5.1 survives with ψ(0) = ln(2ⁿ − 1) for ln n (jst.sec5.1.rate): the dependence on n is
     n², not the n ln n that this lemma would give."""
@@ -220,7 +219,6 @@ def _equation_c13(it, c):
 
     Why: The proof is for any ρ, but ψ(Zw_0) = ln n and Lemma C.12 are those of the exponential
     loss: for the logistic loss the bound exceeds the maximum margin by far.
-
     Survives: Theorem 3.1, which is for the exponential loss. For the logistic loss the rate of
     Section 5.1 survives with ψ(0) for ln n (jst.sec5.1.rate), that is, with n² where the display
     would have n ln n."""
@@ -280,7 +278,6 @@ def _length_as_printed(it, c):
 
     Why: The proof is for either loss, but ‖Zᵀq_t‖ ≤ 1 needs q_t ∈ Δ_n, which is so for the
     exponential loss alone; the length is bounded by much less than it is.
-
     Survives: Theorem 3.1, which is for the exponential loss, where ‖Zᵀq_t‖ ≤ 1. The rate for the
     logistic loss survives by another way, which needs no such bound (gb.smooth)."""
     bound = (2 + c.history(Sequences).next_lengths) / rho(c)

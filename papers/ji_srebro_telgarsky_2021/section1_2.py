@@ -47,7 +47,6 @@ def quarter_margin(c):
     3.
 
     Why: A single row has ln n = 0; for n ≥ 2 it is true as printed.
-
     Survives: Everything: it is a remark beside other work, on which nothing is built, and
     Proposition 3.7, which it is drawn from, holds from t = 1 on."""
     return 4 * sqrt(c.log_n) / c.gamma
@@ -86,7 +85,6 @@ def _argmax_sets(c):
     1} has more than one point.
 
     Why: The other text prints ≤ for <, and a maximiser is meant up to its length.
-
     Survives: Everything: ū is used as the vector of norm one in that direction, which both sets
     agree on (Lemma A.1, and the lower bounds on ‖w_t‖ in Lemmas 3.6, C.11 and D.2)."""
     pair = Optimum(c)

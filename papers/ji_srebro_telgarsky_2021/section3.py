@@ -199,7 +199,6 @@ def _aligned_as_printed(c):
     minus.
 
     Why: Both texts lack the minus that Lemma A.1 has, and nothing is built on the sign.
-
     Survives: Everything: the line motivates the method. Lemma A.1 has the sign, and the proofs use
     −⟨z_i, ū⟩ ≥ γ̄, which is right."""
     return alignment(c, 1, 1, "Zᵀq̄ = γ̄ū")
@@ -332,7 +331,6 @@ def _mu_is_weights(it, c):
     Lemma C.3 does here: a slip of transcription.
 
     Why: The other text prints 2g_t/t, and so does this one in Lemma C.3.
-
     Survives: Everything: Theorem 3.1(2) is drawn from φ(μ_t) = 4‖g_t‖²/(2t²), that is, from the
     line as it is meant."""
     # Zᵀμ_t = −Aᵀμ_t; both sides negated.
@@ -482,7 +480,6 @@ def _half_margin(it, c):
     since γ̄² ≤ 1 ≤ 8 ln 2.
 
     Why: It fails for a single row at t = 0 alone; for n ≥ 2 it is true for every t ≥ 0.
-
     Survives: Everything: Theorem 3.1(1) is about t ≥ 1, and (3.8) to (3.10), which its proof takes
     over, hold there."""
     bound = 4 * c.log_n / (c.gamma * (it.t + 1) ** 2)

@@ -106,17 +106,6 @@ def _method(case: Case, theta: float) -> Any:
 
 
 ALG2 = Method(_ALGORITHM_2, assumes=(separable, few_rows))
-_THEOREM = (
-    r"\text{Given } \epsilon > 0 \text{ and } \delta \in (0,1), \text{ let } t ="
-    r" \max\left( \left\lceil \frac{32\ln(n) + 64\ln(2/\delta)}{\bar{\gamma}^2 \epsilon^2}"
-    r" \right\rceil, \left\lceil \frac{32}{\delta \epsilon^2} \right\rceil \right) \text{ and }"
-    r" \theta_j = \sqrt{\ln(n)/t} \text{ for } 0 \le j < t, \text{ then with probability }"
-    r" 1 - \delta, \; \gamma(w_t) \ge \bar{\gamma} - \epsilon"
-)
-_METHOD = "Algorithm 2 without momentum and with the step √(ln(n)/t) has a margin of at least γ̄ − ε"
-_STEPS = "after t = max(⌈(32 ln n + 64 ln(2/δ))/(γ̄²ε²)⌉, ⌈32/(δε²)⌉) steps, with probability 1 − δ."
-#: For n ≥ 2, at several δ; as many runs as settle them if none fails.
-several = jst.sharing(claim=r"n \ge 2: \; " + _THEOREM)
 
 
 def _margin_reached(
@@ -132,54 +121,56 @@ def _margin_reached(
     "Theorem 4.1",
     ALG2,
     reachable(Fraction(3, 4)),
-    Erratum(
-        "edge case",
-        "thm4.1.fixed",
-        why="A single row makes the step zero; for n ≥ 2 nothing is wrong with it.",
-        survives="Everything for n ≥ 2: Lemmas D.1 and D.2 hold as printed, and so does what "
-        "Section 5.2 draws from the theorem for many classes.",
-    ),
+    Erratum("edge case", "thm4.1.fixed"),
     delta=HALF,
     runs=16,
     problems=("planted:n=1,d=1,gamma=1",),
-    claim=_THEOREM,
-    words=f"{_METHOD} {_STEPS}",
-    note="False for a single row: ln 1 = 0, so θ_j = 0, w_t = 0 and γ(w_t) = 0 by definition, with"
-    " certainty, whatever t is. Witness: n = 1, d = 1, the row 1, γ̄ = 1, ε = 3/4, δ = 1/2"
-    " (t = 158): γ(w_t) = 0 < 1/4 = γ̄ − ε. Nothing in the paper asks for n ≥ 2. The proof divides"
-    " by ‖w_t‖, of which Lemma D.2 only says that it is at least 0 then.",
 )
 def _theorem_4_1(c, rng, delta):
+    r"""Algorithm 2 without momentum and with the step √(ln(n)/t) has a margin of at least γ̄ − ε
+    after t = max(⌈(32 ln n + 64 ln(2/δ))/(γ̄²ε²)⌉, ⌈32/(δε²)⌉) steps, with probability 1 − δ.
+
+    $\text{Given } \epsilon > 0 \text{ and } \delta \in (0,1), \text{ let } t = \max\left(
+    \left\lceil \frac{32\ln(n) + 64\ln(2/\delta)}{\bar{\gamma}^2 \epsilon^2} \right\rceil,
+    \left\lceil \frac{32}{\delta \epsilon^2} \right\rceil \right) \text{ and } \theta_j =
+    \sqrt{\ln(n)/t} \text{ for } 0 \le j < t, \text{ then with probability } 1 - \delta, \;
+    \gamma(w_t) \ge \bar{\gamma} - \epsilon$
+
+    False for a single row: ln 1 = 0, so θ_j = 0, w_t = 0 and γ(w_t) = 0 by definition, with
+    certainty, whatever t is. Witness: n = 1, d = 1, the row 1, γ̄ = 1, ε = 3/4, δ = 1/2 (t = 158):
+    γ(w_t) = 0 < 1/4 = γ̄ − ε. Nothing in the paper asks for n ≥ 2. The proof divides by ‖w_t‖, of
+    which Lemma D.2 only says that it is at least 0 then.
+
+    Why: A single row makes the step zero; for n ≥ 2 nothing is wrong with it.
+    Survives: Everything for n ≥ 2: Lemmas D.1 and D.2 hold as printed, and so does what Section 5.2
+    draws from the theorem for many classes."""
     return _margin_reached(c, rng, Fraction(3, 4), delta)
 
 
 def _at(name: str, delta: Fraction, runs: int, *problems: str) -> Declared:
     """The same for another δ."""
-    return several.probability(
+    return jst.probability(
         f"thm4.1.{name}",
         f"Theorem 4.1, for n ≥ 2, at δ = {delta}",
-        ALG2,
-        several_rows,
-        reachable(HALF, delta),
+        *(ALG2, several_rows, reachable(HALF, delta)),
         delta=delta,
         runs=runs,
         problems=problems,
         powerless="jst.thm4.1.fixed with another δ, which has the power",
-        words=f"For two rows or more, {_METHOD} after the t of jst.thm4.1 steps, with probability"
+        words="For two rows or more, Algorithm 2 without momentum and with the step √(ln(n)/t) has"
+        " a margin of at least γ̄ − ε after the t of jst.thm4.1 steps, with probability"
         f" {1 - delta}.",
         note=f"Examined for ε = γ̄/2 and δ = {delta}; a method that is too slow is told by"
         " jst.thm4.1.fixed.",
     )
 
 
-@several.probability(
+@jst.probability(
     "thm4.1.fixed",
     "Theorem 4.1, for n ≥ 2",
-    ALG2,
-    several_rows,
-    reachable(HALF),
+    *(ALG2, several_rows, reachable(HALF)),
     delta=HALF,
-    runs=15,
+    runs=15,  # as many as settle it if none fails
     problems=(
         "opposed:r=1,copies=9",
         "opposed:r=1,copies=1 --kernel poly:degree=2,coef0=1 --normalised",
@@ -187,20 +178,27 @@ def _at(name: str, delta: Fraction, runs: int, *problems: str) -> Declared:
         "planted:n=60,d=5,gamma=0.9,seed=2",
     ),
     slower="adaptive-sampling/step-squared",
-    words=f"For two rows or more, {_METHOD} {_STEPS}",
-    note="Examined for ε = γ̄/2 and δ = 1/2; jst.thm4.1.delta and jst.thm4.1.tenth are the same for"
-    " δ = 1/4 and 1/10.",
 )
 @_at(
-    "delta",
-    _QUARTER,
-    35,
+    *("delta", _QUARTER, 35),
     "planted:n=4,d=2,gamma=0.9,seed=0",
     "planted:n=40,d=4,gamma=0.95,seed=2",
     "planted:n=6,d=3,gamma=0.95,seed=1 --kernel poly:degree=3,coef0=0 --normalised",
 )
 @_at("tenth", _TENTH, 95, "planted:n=5,d=3,gamma=0.97,seed=4 --kernel linear")
 def _theorem_4_1_of_several(c, rng, delta):
+    r"""For two rows or more, Algorithm 2 without momentum and with the step √(ln(n)/t) has a margin
+    of at least γ̄ − ε after t = max(⌈(32 ln n + 64 ln(2/δ))/(γ̄²ε²)⌉, ⌈32/(δε²)⌉) steps, with
+    probability 1 − δ.
+
+    $n \ge 2: \; \text{Given } \epsilon > 0 \text{ and } \delta \in (0,1), \text{ let } t =
+    \max\left( \left\lceil \frac{32\ln(n) + 64\ln(2/\delta)}{\bar{\gamma}^2 \epsilon^2}
+    \right\rceil, \left\lceil \frac{32}{\delta \epsilon^2} \right\rceil \right) \text{ and }
+    \theta_j = \sqrt{\ln(n)/t} \text{ for } 0 \le j < t, \text{ then with probability } 1 - \delta,
+    \; \gamma(w_t) \ge \bar{\gamma} - \epsilon$
+
+    Examined for ε = γ̄/2 and δ = 1/2; jst.thm4.1.delta and jst.thm4.1.tenth are the same for δ =
+    1/4 and 1/10."""
     return _margin_reached(c, rng, HALF, delta)
 
 

@@ -207,7 +207,6 @@ def _risk_as_printed(c):
 
     Why: The minus of z_i = −y_i x_i and the factor √2 are missing; γ̄ = γ̄_m/√2 in Appendix E has
     the factor, and nothing rests on the line.
-
     Survives: Theorem 5.1, once it has its own minus (jst.thm5.1.fixed): it goes by margins and not
     by risks (Appendix E). What does not: that Algorithm 1 on Z descends R_m itself. With the minus
     it descends U ↦ R_m(U/√2), the same up to the scale of U."""
@@ -328,7 +327,6 @@ def _multiclass_rate_as_printed(it, c):
     ≤ 4(1 + ln n)(1 + 2 ln 2).
 
     Why: The minus of z_i = −y_i x_i was forgotten in z_{π(i,j)}; with it the theorem is true.
-
     Survives: Its rate, with the printed constant, once the minus is there (jst.thm5.1.fixed); γ̄ =
     γ̄_m/√2 as well (jst.thm5.1.margin). The last line of its proof does not (jst.appE.rate)."""
     return _multiclass_gap(it, c, -it.largest / it.norm)  # U_t = −F⁻¹(w_t)
@@ -388,7 +386,6 @@ def _margin_as_printed(c):
     1/√2.
 
     Why: It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.
-
     Survives: Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and Theorem
     5.1, though its rate takes more than the next lines (jst.appE.rate)."""
     for found, _, gap in _margins(c):
@@ -474,7 +471,6 @@ def _last_line(case):
 
     Why: γ̄ = γ̄_m/√2 turns the term into twice what is printed; the theorem itself is saved by a
     sharper rate (gb.sharp).
-
     Survives: Everything: Theorem 5.1 holds with its printed constant, though not by this line: it
     takes a sharper rate than Theorem 3.1 (gb.sharp)."""
     for gamma, c, where in _rates(case):
