@@ -1,59 +1,63 @@
-"""How much of the bound of gb.sharp Algorithm 1 uses on orthogonal rows.
+"""The constant of gb.sharp, and the gap of Algorithm 1 beside Theorem 3.1, gb.sharp and gb.floor.
 
-The run is that of `orthogonal_run`, two numbers whatever n is, in doubles here: the largest n
-needs half a million steps. The statement gb.four proves two of the points in balls.
-
-The gap of Algorithm 1 beside Theorem 3.1, the rate without a logarithm, and the lower bound.
-
-On the extremal family of gb.four (the run of `orthogonal_run`, in doubles) and on MNIST. Wang,
-Hanashiro, Guha and Abernethy (2023), Theorem 4, were the first to remove the logarithm of t, for
-other steps and with the constant 8; gb.sharp has 4 for the steps as printed.
+On the extremal family of gb.four (the run of `orthogonal_run`, two numbers whatever n is, in
+doubles: the largest n needs half a million steps) and on MNIST. gb.four proves two of the points in
+balls. Wang, Hanashiro, Guha and Abernethy (2023), Theorem 4, were the first to remove the logarithm
+of t, for other steps and with the constant 8; gb.sharp has 4 for the steps as printed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gammabar.harness.paper import Artefact, Shown
 from gammabar.harness.reproduce import along, logarithmic
+from gammabar.oracle import solve
 from gammabar.papers.gammabar.jst_rates import orthogonal_run
 from gammabar.problems import Problem, load
 
+_Parts = Mapping[str, Callable[[], Any]]
 _SIZES = (10, 10**2, 10**3, 10**4, 10**5, 10**6, 10**8)
 _DRAWN = (10**2, 10**3, 10**5)
 
 
-def shares(n: int) -> list[float]:
-    """(γ̄ − γ(w_t))·γ̄ t (t+3)/(4 ln n) for t = 1, 2, …, 15√n, with p = 1/ln n."""
-    p = 1 / math.log(n)
-    gamma = math.sqrt((1 - p) / (n - 1))
-    steps = takewhile(
-        lambda one: one[0] < 15 * math.sqrt(n) + 1, orthogonal_run(n, gamma / math.sqrt(p))
-    )
-    return [(gamma - margin) * gamma * t * (t + 3) / (4 * math.log(n)) for t, margin, _, _ in steps]
+class _Orthogonal:
+    """Algorithm 1 on r e_1, e_2, …, e_n with p = 1/ln n, for which q̄ = (p, (1−p)/(n−1), …)."""
+
+    def __init__(self, n: int) -> None:
+        self.n, p = n, 1 / math.log(n)
+        rest = (1 - p) / (n - 1)
+        self.gamma, self.ratio, self.largest = math.sqrt(rest), math.sqrt(rest / p), max(p, rest)
+        self.entropy = -p * math.log(p) - (1 - p) * math.log(rest)
+
+    def run(self, last: float) -> Iterator[tuple[int, float, float, float]]:
+        """t, γ(w_t), ‖w_t‖ and the largest weight, for t = 1, …, last."""
+        for seen in orthogonal_run(self.n, self.ratio):
+            if seen[0] > last:
+                return
+            yield seen
 
 
-def limit(n: int) -> float:
-    """(H(q̄) − H_∞(q̄))/ln n: what the proof gives for the limit superior over t."""
-    p = 1 / math.log(n)
-    entropy = -p * math.log(p) - (1 - p) * math.log((1 - p) / (n - 1))
-    return (entropy - math.log(1 / max(p, (1 - p) / (n - 1)))) / math.log(n)
+# --- gb.constant-four ------------------------------------------------------------------------
 
 
 def _measured(n: int) -> dict[str, Any]:
-    found = shares(n)
-    best = max(found)
-    curve = found if n in _DRAWN else []
-    return {"n": n, "best": best, "at": 1 + found.index(best), "limit": limit(n), "curve": curve}
+    """(γ̄ − γ(w_t))·γ̄ t (t+3)/(4 ln n) for t ≤ 15√n, and what is proved for its limit superior."""
+    rows, log_n = _Orthogonal(n), math.log(n)
+    gamma, steps = rows.gamma, rows.run(15 * math.sqrt(n))
+    shares = [(gamma - m) * gamma * t * (t + 3) / (4 * log_n) for t, m, _, _ in steps]
+    best, limit = max(shares), (rows.entropy + math.log(rows.largest)) / log_n
+    curve = shares if n in _DRAWN else []
+    return {"n": n, "best": best, "at": 1 + shares.index(best), "limit": limit, "curve": curve}
 
 
-def _parts(quick: bool) -> Mapping[str, Callable[[], Any]]:
+def _parts(quick: bool) -> _Parts:
     sizes = _SIZES[:3] if quick else _SIZES
     return {f"share of gb.sharp, orthogonal, n = {n}": partial(_measured, n) for n in sizes}
 
@@ -65,16 +69,17 @@ def _draw(figure: Any, numbers: dict[str, Any]) -> None:
         if one["curve"]:
             x = [t / math.sqrt(one["n"]) for t in range(1, len(one["curve"]) + 1)]
             left.plot(x, one["curve"], lw=1, label=f"n = {one['n']:,}")
-    left.set(xlabel="t/√n", ylabel="measured/bound of gb.sharp", ylim=(0, 1.05))
-    left.legend(loc="lower right", fontsize=8)
-    sizes = [one["n"] for one in found]
-    right.semilogx(
-        sizes, [one["best"] for one in found], marker="o", ms=4, label="largest, t ≤ 15√n"
-    )
-    right.semilogx(sizes, [one["limit"] for one in found], label="limit superior ≥ (proved)")
-    right.set(xlabel="n", ylim=(0, 1.05))
-    right.legend(loc="lower right", fontsize=8)
+    left.set(xlabel="t/√n", ylabel="measured/bound of gb.sharp")
+    for name, label, style in (
+        ("best", "largest, t ≤ 15√n", {"marker": "o", "ms": 4}),
+        ("limit", "limit superior ≥ (proved)", {}),
+    ):
+        values = [one[name] for one in found]
+        right.semilogx([one["n"] for one in found], values, label=label, **style)
+    right.set(xlabel="n")
     for axes in (left, right):
+        axes.set_ylim(0, 1.05)
+        axes.legend(loc="lower right", fontsize=8)
         axes.axhline(1, color="black", lw=0.8, ls="-")
 
 
@@ -85,62 +90,52 @@ def _shown(numbers: dict[str, Any]) -> list[Shown]:
     return [Shown("the constant 4 cannot be improved: the share tends to one", rising, words)]
 
 
-ARTEFACTS: tuple[Artefact, ...] = (
-    Artefact(
-        id="gb.constant-four",
-        reference="papers/gammabar/PROOFS.md, gb.four",
-        title="Share of the bound of gb.sharp that Algorithm 1 uses on orthogonal rows",
-        parts=_parts,
-        draw=_draw,
-        shown=_shown,
+# --- gb.rates --------------------------------------------------------------------------------
+
+#: Curves by what they are: measured, bounds from above, and from below; and how they are drawn.
+CURVES = {
+    "gap": ("γ̄ − γ(w_t), measured", {"color": "#000000", "ls": "-", "lw": 1.6}),
+    "printed": (
+        "Theorem 3.1(1): 4(1 + ln n)(1 + 2 ln(t+1))/(γ̄(t+1)²)",
+        {"color": "#d55e00", "ls": "--", "lw": 1},
     ),
-)
-
-
-#: Curves by what they are: measured, bounds from above, and from below.
-LABELS = {
-    "gap": "γ̄ − γ(w_t), measured",
-    "printed": "Theorem 3.1(1): 4(1 + ln n)(1 + 2 ln(t+1))/(γ̄(t+1)²)",
-    "wang": "Wang et al. 2023, Theorem 4 (other steps): 8 ln n/(γ̄t(t+1))",
-    "sharp": "gb.sharp: 4 ln n/(γ̄t(t+3))",
-    "floor": "gb.floor: (H(q̄) − H_∞(q_t))/‖w_t‖",
+    "wang": (
+        "Wang et al. 2023, Theorem 4 (other steps): 8 ln n/(γ̄t(t+1))",
+        {"color": "#0072b2", "ls": "-.", "lw": 1},
+    ),
+    "sharp": (
+        "gb.sharp: 4 ln n/(γ̄t(t+3))",
+        {"color": "#009e73", "ls": "-", "lw": 1, "marker": "s", "ms": 3, "markevery": 0.1},
+    ),
+    "floor": ("gb.floor: (H(q̄) − H_∞(q_t))/‖w_t‖", {"color": "#cc79a7", "ls": ":", "lw": 1.6}),
 }
 
 
-def _rates(n: int, gamma: float, t: int) -> dict[str, float]:
-    """The bounds from above."""
-    log_n = math.log(n)
-    return {
-        "printed": 4 * (1 + log_n) * (1 + 2 * math.log(t + 1)) / (gamma * (t + 1) ** 2),
+def _with_rates(data: str, n: int, gamma: float, found: dict[str, Any]) -> dict[str, Any]:
+    """What was found along a run, with the bounds from above."""
+    t, log_n = np.array(found["t"], dtype=float), math.log(n)
+    bounds = {
+        "printed": 4 * (1 + log_n) * (1 + 2 * np.log(t + 1)) / (gamma * (t + 1) ** 2),
         "wang": 8 * log_n / (gamma * t * (t + 1)),
         "sharp": 4 * log_n / (gamma * t * (t + 3)),
     }
+    every = {name: values.tolist() for name, values in bounds.items()}
+    return {"data": data, "gamma": gamma, **found, **every}
 
 
 def _orthogonal(n: int, last: int) -> dict[str, Any]:
-    """Algorithm 1 on r e_1, e_2, …, e_n with p = 1/ln n, for which q̄ = (p, (1−p)/(n−1), …)."""
-    p = 1 / math.log(n)
-    gamma = math.sqrt((1 - p) / (n - 1))
-    entropy = -p * math.log(p) - (1 - p) * math.log((1 - p) / (n - 1))
-    wanted = set(logarithmic(last, 60))
-    found: dict[str, list[float]] = {name: [] for name in ("t", *LABELS)}
-    for t, margin, norm, largest in orthogonal_run(n, gamma / math.sqrt(p)):
+    rows, wanted = _Orthogonal(n), set(logarithmic(last, 60))
+    found: dict[str, list[float]] = {"t": [], "gap": [], "floor": []}
+    for t, margin, norm, largest in rows.run(last):
         if t in wanted:
-            bounds = _rates(n, gamma, t) | {
-                "gap": gamma - margin,
-                "floor": (entropy + math.log(largest)) / norm,
-            }
-            for name, value in (bounds | {"t": t}).items():
-                found[name].append(value)
-        if t >= last:
-            break
-    return {"data": f"orthogonal rows, n = {n:,}", "gamma": gamma, **found}
+            found["t"].append(t)
+            found["gap"].append(rows.gamma - margin)
+            found["floor"].append((rows.entropy + math.log(largest)) / norm)
+    return _with_rates(f"orthogonal rows, n = {n:,}", n, rows.gamma, found)
 
 
 def _on_data(data: str, last: int) -> dict[str, Any]:
     """The same on real data; H(q̄) is that of the exact dual optimum."""
-    from gammabar.oracle import solve
-
     problem = load(data).unit()
     truth = solve(problem)
     weights = np.array([float(v) for v in truth.q])
@@ -154,12 +149,10 @@ def _on_data(data: str, last: int) -> dict[str, Any]:
         return {"gap": truth.gamma - low / norm, "floor": (entropy - least) / norm}
 
     found = along(problem, "dual-acceleration", logarithmic(last, 30), measure)
-    every = [_rates(problem.n, truth.gamma, int(t)) for t in found["t"]]
-    bounds = {name: [one[name] for one in every] for name in every[0]}
-    return {"data": data, "gamma": truth.gamma, **found, **bounds}
+    return _with_rates(data, problem.n, truth.gamma, found)
 
 
-def _parts_rates(quick: bool) -> Mapping[str, Callable[[], Any]]:
+def _parts_rates(quick: bool) -> _Parts:
     n, data, last = (100, "mnist-sample:0,1", 60) if quick else (10_000, "mnist:0,1", 2000)
     steps = int(30 * math.sqrt(n))
     return {
@@ -170,51 +163,47 @@ def _parts_rates(quick: bool) -> Mapping[str, Callable[[], Any]]:
 
 def _draw_rates(figure: Any, numbers: dict[str, Any]) -> None:
     figure.set_size_inches(8.4, 4.6)
-    styles = (
-        {"color": "#000000", "ls": "-", "lw": 1.6},
-        {"color": "#d55e00", "ls": "--", "lw": 1},
-        {"color": "#0072b2", "ls": "-.", "lw": 1},
-        {"color": "#009e73", "ls": "-", "lw": 1, "marker": "s", "ms": 3, "markevery": 0.1},
-        {"color": "#cc79a7", "ls": ":", "lw": 1.6},
-    )
     for axes, found in zip(figure.subplots(1, 2), numbers.values(), strict=True):
-        for (name, label), style in zip(LABELS.items(), styles, strict=True):
+        for name, (_, style) in CURVES.items():
             seen = [(t, v) for t, v in zip(found["t"], found[name], strict=True) if v > 0]
             if seen:
-                axes.loglog(*zip(*seen, strict=True), label=label, **style)
+                axes.loglog(*zip(*seen, strict=True), **style)
         axes.set(xlabel="t", title=f"{found['data']}; γ̄ = {found['gamma']:.6g}")
-    handles = [axes.plot([], [], **style)[0] for style in styles]
-    figure.legend(handles, LABELS.values(), loc="outside lower center", ncols=2, fontsize=7)
+    handles = [axes.plot([], [], label=label, **style)[0] for label, style in CURVES.values()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=7)
 
 
 def _shown_rates(numbers: dict[str, Any]) -> list[Shown]:
     shown = []
     for found in numbers.values():
-        pairs = list(
-            zip(found["gap"], found["printed"], found["sharp"], found["floor"], strict=True)
-        )
-        above = all(gap <= sharp <= printed for gap, printed, sharp, _ in pairs)
-        room = 1e-9 * found["gamma"]
-        below = all(floor <= gap + room for gap, _, _, floor in pairs)
-        last = pairs[-1]
-        best = max(gap / sharp for gap, _, sharp, _ in pairs)
+        names = ("gap", "printed", "sharp", "floor")
+        gap, printed, sharp, floor = (np.array(found[name]) for name in names)
+        positive = gap > 0
         shown += [
             Shown(
                 f"{found['data']}: gap ≤ gb.sharp ≤ Theorem 3.1(1)",
-                above,
-                f"the gap is {best:.3g} of gb.sharp at most; at t = {found['t'][-1]:,}"
-                f" Theorem 3.1(1) is {last[1] / last[2]:.1f} times gb.sharp",
+                bool((gap <= sharp).all() and (sharp <= printed).all()),
+                f"the gap is {max(gap / sharp):.3g} of gb.sharp at most; at t = {found['t'][-1]:,}"
+                f" Theorem 3.1(1) is {printed[-1] / sharp[-1]:.1f} times gb.sharp",
             ),
             Shown(
                 f"{found['data']}: gap ≥ gb.floor",
-                below,
-                f"at most {max(f / g for g, _, _, f in pairs if g > 0):.3g} of the gap",
+                bool((floor <= gap + 1e-9 * found["gamma"]).all()),
+                f"at most {max(floor[positive] / gap[positive]):.3g} of the gap",
             ),
         ]
     return shown
 
 
-ARTEFACTS += (
+ARTEFACTS = (
+    Artefact(
+        id="gb.constant-four",
+        reference="papers/gammabar/PROOFS.md, gb.four",
+        title="Share of the bound of gb.sharp that Algorithm 1 uses on orthogonal rows",
+        parts=_parts,
+        draw=_draw,
+        shown=_shown,
+    ),
     Artefact(
         id="gb.rates",
         reference="papers/gammabar/PROOFS.md, gb.sharp and gb.floor",
