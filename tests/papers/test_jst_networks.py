@@ -29,19 +29,9 @@ def test_margins_that_are_carried_along_are_those_of_w(label: str):
 
 
 def _curves(aggressive: float, batch: float, theorem: float) -> dict:
-    made = {
-        figures.AGGRESSIVE: aggressive,
-        figures.BATCH: batch,
-        figures.THEOREM: theorem,
-    }
     return {
-        f"margin, {label}, t ≤ 9": {
-            "t": [1, 9],
-            "margin": [-1.0, m],
-            "bound": [1, 0.5],
-            "afresh": m,
-        }
-        for label, m in made.items()
+        name: {"t": [1, 9], "margin": [-1.0, m], "bound": [1, 0.5], "afresh": m}
+        for name, m in (("a", aggressive), ("b", batch), ("t", theorem))
     }
 
 
