@@ -27,7 +27,7 @@ import numpy as np
 from gammabar.problems.environment import extra_module
 from gammabar.problems.exact import exact_cast, exact_matrix, frame_dtype, not_finite, refuse_value
 from gammabar.problems.files import gigabytes, memory_budget
-from gammabar.problems.linear import LinearProblem, csr_matrix, dense_matrix, with_column
+from gammabar.problems.linear import LinearProblem, dense_matrix, matrix, with_column
 from gammabar.problems.points import (
     Meanwhile,
     Points,
@@ -175,10 +175,8 @@ def _tidy(X: Any) -> Any:
     What came over a network may begin at any byte. NumPy multiplies such arrays in another order
     than others, and a chunk that was sent elsewhere would give other last bits.
     """
-    if is_sparse(X):
-        return csr_matrix(X)
-    matrix = dense_matrix(X)
-    return matrix if matrix.flags.aligned else frozen(matrix.copy())
+    X = matrix(X)
+    return X if is_sparse(X) or X.flags.aligned else frozen(X.copy())
 
 
 def _fingerprint(X: Any) -> int:

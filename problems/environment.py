@@ -49,21 +49,9 @@ def missing(what: str, module: str, extra: str) -> ProblemError:
 
 
 def extra_module(module: str, extra: str, what: str) -> ModuleType:
-    """Import a module of an optional dependency.
+    """Import a module of the optional dependency that an extra of gammabar installs.
 
-    Parameters
-    ----------
-    module : str
-        Such as "matplotlib.figure".
-    extra : str
-        The extra of gammabar that installs it.
-    what : str
-        What needs it, for the sentence.
-
-    Raises
-    ------
-    ProblemError
-        If it is not installed.
+    Where it is not there, a ProblemError says what needs it and how to install it.
     """
     try:
         return import_module(module)

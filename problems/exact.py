@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.problems.linear import csr_matrix, dense_matrix, exact_dtype
+from gammabar.problems.linear import dense_matrix, exact_dtype, matrix
 from gammabar.problems.points import is_sparse
 from gammabar.problems.problem import Array, ProblemError
 from gammabar.problems.suggest import did_you_mean
@@ -47,24 +47,22 @@ def exact_matrix(X: Any, first: int = 0, finite: bool = True) -> Any:
     if 0 in values.shape:
         what = "columns" if values.shape[0] else "rows"
         raise ProblemError(f"X has no {what}; at least one is needed")
-    if not is_sparse(values):
-        matrix = dense_matrix(values)
-    else:
-        try:
-            check_places(values)
-        except (ValueError, IndexError) as error:
-            raise ProblemError(f"X is a broken sparse matrix: {error}") from None
-        matrix = csr_matrix(values)
-    bad = not_finite(matrix) if finite else None
+    try:
+        check_places(values)
+    except (ValueError, IndexError) as error:
+        raise ProblemError(f"X is a broken sparse matrix: {error}") from None
+    made = matrix(values)
+    bad = not_finite(made) if finite else None
     if bad is not None:
         refuse_value(first, *bad)
-    return matrix
+    return made
 
 
 def check_places(X: Any) -> None:
     """Raise ValueError if an entry of a sparse matrix is outside of it."""
     if hasattr(X, "check_format"):
         X.check_format(full_check=True)
+    if not is_sparse(X) or hasattr(X, "check_format"):
         return
     X = X.tocoo(copy=False)  # SciPy does not look at this format
     for places, end in zip((X.row, X.col), X.shape, strict=True):

@@ -73,16 +73,8 @@ class KernelProblem(Coefficients):
     `combine` is the identity. Any solver that is written in these operations runs here unchanged.
     The margin is that of [1]_, eq. (5), if the Gram matrix is normalised.
 
-    Parameters
-    ----------
-    X : dense or sparse matrix of shape (n, d)
-        The points, or the Gram matrix itself for a precomputed kernel.
-    y : array of n labels -1 and +1
-    kernel : Kernel
-    normalised : bool
-        Divide G_ij by sqrt(K(x_i, x_i) K(x_j, x_j)), so that every row has norm one [1]_.
-    source : Source, optional
-        Where the data come from.
+    For a precomputed kernel X is the Gram matrix itself. Where it is `normalised`, G_ij is divided
+    by sqrt(K(x_i, x_i) K(x_j, x_j)), so that every row has norm one [1]_.
 
     Attributes
     ----------

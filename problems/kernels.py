@@ -71,14 +71,24 @@ _ROUNDING = 2.0**-40
 _CANCELLED = 0.125
 
 
-def _double(key: str, value: Any) -> float:
-    """An option as a double, which it must be: what is proved is proved of that number."""
+def _option(key: str, value: Any) -> int | float:
+    """An option as an integer or a double, which it must be: that number is what is meant."""
+    if key in _WHOLE:
+        least = _WHOLE[key]
+        if not least <= value < 1 << 64 or int(value) != value:
+            raise ProblemError(
+                f"kernel option {key} must be a whole number of at least {least}, not {value!r}"
+            )
+        return int(value)
     try:
         found = float(value)
     except OverflowError:
         found = math.inf
     if found == found and found != value:
         raise ProblemError(f"kernel option {key} is {value!r}, which is no double; round it")
+    if not (math.isfinite(found) and (found > 0 or (found == 0 and key == "coef0"))):
+        what = "zero or a positive number" if key == "coef0" else "a positive number"
+        raise ProblemError(f"kernel option {key} must be {what}, not {found!r}")
     return found
 
 
@@ -98,23 +108,9 @@ class Kernel:
     symmetric positive semidefinite function of two matrices (returning all values at once) or of
     two rows. Parameters are doubles and mean exactly that: gamma=0.1 is the double next to 0.1.
 
-    Parameters
-    ----------
-    name : "linear", "poly", "rbf", "network", "precomputed" or "callable"
-    degree : int
-        At least 1.
-    gamma : float
-        Positive.
-    coef0 : float
-        Not negative; otherwise the polynomial would be no kernel.
-    function : callable, optional
-        For "callable" only.
-    by_rows : bool, optional
-        Whether `function` takes two rows; None finds out by calling it.
-    width : int
-        Nodes of the hidden layer of a network, at least 1.
-    seed : int
-        Of the weights of a network; not negative.
+    `degree`, `gamma` and `coef0` are those of the table, with coef0 >= 0; `width` and `seed` are
+    the nodes of a network and the seed of its weights. `by_rows` says whether `function` takes two
+    rows; None finds out by calling it.
 
     Examples
     --------
@@ -140,21 +136,7 @@ class Kernel:
             value = getattr(self, key)
             if not isinstance(value, Real | np.generic) or isinstance(value, bool | np.bool_):
                 raise ProblemError(f"kernel option {key} must be a number, not {value!r}")
-        for key, least in _WHOLE.items():
-            value = getattr(self, key)
-            if not least <= value < 1 << 64 or int(value) != value:
-                raise ProblemError(
-                    f"kernel option {key} must be a whole number of at least {least}, not {value!r}"
-                )
-            object.__setattr__(self, key, int(value))
-        for key in ("gamma", "coef0"):
-            object.__setattr__(self, key, _double(key, getattr(self, key)))
-        if not (math.isfinite(self.gamma) and self.gamma > 0):
-            raise ProblemError(f"kernel option gamma must be a positive number, not {self.gamma!r}")
-        if not (math.isfinite(self.coef0) and self.coef0 >= 0):
-            raise ProblemError(
-                f"kernel option coef0 must be zero or a positive number, not {self.coef0!r}"
-            )
+            object.__setattr__(self, key, _option(key, value))
         if (self.name == "callable") != callable(self.function):
             raise ProblemError("a kernel named 'callable', and no other, comes with a function")
 

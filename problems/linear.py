@@ -43,18 +43,14 @@ class LinearProblem(Problem):
         return self.points.X
 
     def scores(self, w: Array) -> Floats:
-        w = vector(w, self.dimension)
-        if self._inner != 1:
-            w = w * self._inner
-        scores = self.points.dot(w)
-        return scores * (self.y if self._outer == 1 else self._outer * self.y)
+        scores = self.points.dot(vector(w, self.dimension) * self._inner)
+        return scores * (self._outer * self.y)
 
     def some_scores(self, rows: Array, w: Array) -> Floats:
         w = vector(w, self.dimension)
         if 2 * len(rows) > self.n:
             return self.scores(w)[rows]
-        scores = self.points.some(rows, w if self._inner == 1 else w * self._inner)
-        return scores * (self.y[rows] if self._outer == 1 else self._outer * self.y[rows])
+        return self.points.some(rows, w * self._inner) * (self._outer * self.y[rows])
 
     def rough_scores(self, w: Array) -> tuple[Floats, float] | None:
         w = vector(w, self.dimension)
@@ -64,8 +60,7 @@ class LinearProblem(Problem):
         return None if found is None else (found[0] * self.y, found[1] * self.radius)
 
     def combine(self, q: Array) -> Floats:
-        result = self.points.adjoint(vector(q, self.n) * (self._inner * self.y))
-        return result if self._outer == 1 else result * self._outer
+        return self.points.adjoint(vector(q, self.n) * (self._inner * self.y)) * self._outer
 
     def softmin(
         self, w: Array, temperature: float = 1.0, meanwhile: Callable[[], None] | None = None
@@ -120,11 +115,10 @@ def scaled(block: Any, factors: Array, inner: float, outer: float) -> Any:
     by_row = factors.astype(np.float64)
     if is_sparse(block):
         block.data *= np.repeat(by_row, np.diff(block.indptr))
-        target = block.data
     else:
         block = block * by_row[:, None]
-        target = block
     if inner * outer != 1:
+        target = block.data if is_sparse(block) else block
         target *= inner
         target *= outer
     return block
@@ -177,15 +171,7 @@ class DenseProblem(LinearProblem):
 
     Integer matrices stay integer (MNIST stays uint8: a ninth of the memory traffic of doubles)
     and float32 stays float32; sums are always taken in float64. Nothing is copied that is
-    C-contiguous already.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Integers, booleans or floats, all finite; `gammabar.problems.from_arrays` checks that.
-    y : array of n labels -1 and +1
-    source : Source, optional
-        Where the data come from.
+    C-contiguous already. That values are finite is checked by `gammabar.problems.from_arrays`.
 
     Examples
     --------
@@ -206,6 +192,11 @@ def dense_matrix(X: Any) -> Array:
     if X.ndim != 2 or 0 in X.shape:
         raise ProblemError(f"X must be a matrix with rows and columns, not of shape {X.shape}")
     return frozen(np.ascontiguousarray(X, dtype=exact_dtype(X)))
+
+
+def matrix(X: Any) -> Any:
+    """X as a dense or canonical CSR matrix in a dtype that holds its values exactly."""
+    return csr_matrix(X) if is_sparse(X) else dense_matrix(X)
 
 
 def exact_dtype(values: Array) -> np.dtype[Any]:
@@ -234,16 +225,8 @@ MOST_COLUMNS = 2**31 - 1
 class SparseProblem(LinearProblem):
     """Sparse points; w is a (dense) vector of R^d.
 
-    The matrix is kept in canonical CSR form: columns ascending, duplicates summed, no stored
-    zeros; integers stay integers.
-
-    Parameters
-    ----------
-    X : scipy.sparse matrix or array of shape (n, d), any format
-        All values finite; `gammabar.problems.from_arrays` checks that.
-    y : array of n labels -1 and +1
-    source : Source, optional
-        Where the data come from.
+    The matrix, of any format of SciPy, is kept in canonical CSR form: columns ascending,
+    duplicates summed, no stored zeros; integers stay integers.
     """
 
     def __init__(self, X: Any, y: Array, source: Source | None = None) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from gammabar.problems import canonical
 from gammabar.problems.kernel import Coefficients, GramRows
 from gammabar.problems.kernels import Kernel, check_diagonal
-from gammabar.problems.linear import MOST_COLUMNS, csr_matrix, dense_matrix, scaled, vector
+from gammabar.problems.linear import MOST_COLUMNS, matrix, scaled, vector
 from gammabar.problems.points import BLOCK_BYTES, Points, is_sparse, product
 from gammabar.problems.problem import (
     Array,
@@ -39,6 +39,12 @@ class _Reduction(Problem):
     N: int
     k: int
     labels: Array
+    points: Points
+
+    @property
+    def X(self) -> Any:
+        """The points as stored."""
+        return self.points.X
 
     def _set_classes(self, labels: Array, n: int, k: int | None) -> None:
         self.N = n
@@ -92,14 +98,7 @@ class MulticlassProblem(_Reduction):
     i (k - 1) + j, or one less if j > c. The margin of this problem is the multiclass margin
     divided by sqrt(2) [1]_.
 
-    Parameters
-    ----------
-    X : dense or sparse matrix of shape (N, d)
-    labels : array of N integers 0, ..., k - 1
-    k : int, optional
-        Number of classes, at least 2; by default the largest label plus one.
-    source : Source, optional
-        Where the data come from.
+    The number of classes k is by default the largest label plus one.
 
     References
     ----------
@@ -110,19 +109,13 @@ class MulticlassProblem(_Reduction):
     def __init__(
         self, X: Any, labels: Array, k: int | None = None, source: Source | None = None
     ) -> None:
-        sparse = is_sparse(X)
-        self.points = Points(csr_matrix(X) if sparse else dense_matrix(X))
+        self.points = Points(matrix(X))
         n, self.d = self.points.shape
         self._set_classes(labels, n, k)
         self.dimension = self.d * self.k
         self.source = source
         # ||x (e_c - e_j)^T / sqrt(2)|| = ||x||.
         self._set_radius(*self.points.largest())
-
-    @property
-    def X(self) -> Any:
-        """The points as stored."""
-        return self.points.X
 
     def scores(self, w: Array) -> Floats:
         U = self._matrix(w)
@@ -177,8 +170,7 @@ class MulticlassProblem(_Reduction):
         return result
 
     def _matrix(self, w: Array) -> Floats:
-        U = vector(w, self.dimension).reshape(self.d, self.k)
-        return U if self._inner == 1 else U * self._inner
+        return vector(w, self.dimension).reshape(self.d, self.k) * self._inner
 
     def _finish(self, total: Floats) -> Floats:
         return np.ravel(total) * (self._outer / math.sqrt(2))
@@ -189,8 +181,7 @@ class MulticlassProblem(_Reduction):
 
     def _spread(self, weights: Floats, labels: Array) -> Floats:
         """Weights of classes, per point, as `_gathered` has them, for points of this view."""
-        out = self._gathered(weights, labels)
-        return out if self._inner == 1 else out * self._inner
+        return self._gathered(weights, labels) * self._inner
 
     def _take(self, points: Array) -> Any:
         return scaled(self.points.take(points), np.ones(len(points)), self._inner, self._outer)
@@ -241,18 +232,7 @@ class MulticlassKernelProblem(Coefficients, _Reduction):
     so the products of one row with all rows need N values of the kernel, not n; those of a
     combination of rows need N for each point that occurs in it [1]_.
 
-    Parameters
-    ----------
-    X : dense or sparse matrix of shape (N, d)
-    labels : array of N integers 0, ..., k - 1
-    kernel : Kernel
-        Not precomputed.
-    k : int, optional
-        Number of classes, at least 2; by default the largest label plus one.
-    normalised : bool
-        Divide by sqrt(K(x, x)), so that every row has norm one.
-    source : Source, optional
-        Where the data come from.
+    Where it is `normalised`, K is divided by sqrt(K(x, x)), so that every row has norm one.
 
     References
     ----------
@@ -278,9 +258,7 @@ class MulticlassKernelProblem(Coefficients, _Reduction):
     ) -> None:
         if kernel.name == "precomputed":
             raise ProblemError("a multiclass problem takes points and a kernel, no Gram matrix")
-        if not is_sparse(X):
-            X = np.asarray(X)
-        self.points = Points(csr_matrix(X) if is_sparse(X) else dense_matrix(X))
+        self.points = Points(matrix(X))
         self._set_classes(labels, self.points.shape[0], k)
         self.dimension = self.n
         self.kernel = kernel.fitted(self.points.X)
@@ -291,11 +269,6 @@ class MulticlassKernelProblem(Coefficients, _Reduction):
         self._lengths = frozen(np.sqrt(diagonal)) if normalised else None
         self._set_radius(*math.frexp(1.0 if normalised else math.sqrt(diagonal.max())), 0.0)
         self._values = GramRows(self.points, self.kernel)
-
-    @property
-    def X(self) -> Any:
-        """The points as stored."""
-        return self.points.X
 
     @property
     def y(self) -> Array:

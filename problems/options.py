@@ -94,15 +94,6 @@ def _split_options(owner: str, text: str, known: Collection[str]) -> dict[str, s
     """The values of ``option=value,…`` as texts, by option.
 
     A comma within a value, as of a list or of options of a kernel, belongs to it.
-
-    Parameters
-    ----------
-    owner : str
-        What the options belong to, for error messages.
-    text : str
-        May be empty.
-    known : collection of str
-        The options that there are.
     """
     found: dict[str, str] = {}
     last = ""
@@ -156,16 +147,15 @@ def check_size(owner: str, n: int, d: int) -> None:
 def _typed(name: str, option: str, hint: Any, text: str) -> Any:
     """The value of an option, of the first of its types that takes the text."""
     union = typing.get_origin(hint) in (types.UnionType, typing.Union)
-    kinds = typing.get_args(hint) if union else (hint,)
-    for kind in kinds:
-        parse = _PARSERS.get(typing.get_origin(kind) or kind)
-        try:
-            if parse is not None:
-                return parse(text, kind)
-        except ValueError:
+    words = []
+    for kind in typing.get_args(hint) if union else (hint,):
+        parse, what = _KINDS.get(typing.get_origin(kind) or kind, (None, ""))
+        if parse is None:
             continue
-    plain = [typing.get_origin(kind) or kind for kind in kinds]
-    words = [_KINDS[kind] for kind in plain if kind in _KINDS]
+        try:
+            return parse(text, kind)
+        except ValueError:
+            words.append(what)
     if not words:
         raise ProblemError(f"{name}: {option} cannot be given as a text")
     raise ProblemError(f"{name}: {option}={text} is not {' or '.join(words)}")
@@ -178,34 +168,26 @@ def _plain(text: str) -> str:
     return text
 
 
-def _none(text: str, _: Any) -> None:
-    if text.lower() != "none":
-        raise ValueError
+def _one_of(values: dict[str, Any]) -> Callable[[str, Any], Any]:
+    def parse(text: str, kind: Any) -> Any:
+        if text.lower() not in values:
+            raise ValueError
+        return values[text.lower()]
 
-
-def _bool(text: str, _: Any) -> bool:
-    if text.lower() not in ("true", "false", "1", "0"):
-        raise ValueError
-    return text.lower() in ("true", "1")
+    return parse
 
 
 def _tuple(text: str, kind: Any) -> tuple[Any, ...]:
     item = typing.get_args(kind)[0]
-    return tuple(_PARSERS[item](part, item) for part in text.split(","))
+    return tuple(_KINDS[item][0](part, item) for part in text.split(","))
 
 
-_PARSERS: dict[Any, Any] = {
-    types.NoneType: _none,
-    bool: _bool,
-    int: lambda text, _: int(_plain(text)),
-    float: lambda text, _: float(_plain(text)),
-    tuple: _tuple,
-    str: lambda text, _: text,
-}
-_KINDS = {
-    bool: "true or false",
-    int: "an integer",
-    float: "a number",
-    tuple: "a list of numbers",
-    types.NoneType: "none",
+#: How a text becomes a value of a type, and what the type is called.
+_KINDS: dict[Any, tuple[Callable[[str, Any], Any], str]] = {
+    types.NoneType: (_one_of({"none": None}), "none"),
+    bool: (_one_of({"true": True, "1": True, "false": False, "0": False}), "true or false"),
+    int: (lambda text, _: int(_plain(text)), "an integer"),
+    float: (lambda text, _: float(_plain(text)), "a number"),
+    tuple: (_tuple, "a list of numbers"),
+    str: (lambda text, _: text, "a text"),
 }

@@ -30,17 +30,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def did_you_mean(
     name: str, known: Iterable[str], otherwise: str | None = None, *, always: bool = False
 ) -> str:
-    """A few words about a name that is none.
+    """A few words about a name that does not exist.
 
-    Parameters
-    ----------
-    name : str
-    known : iterable of str
-        The names that there are.
-    otherwise : str
-        What to say if none is near; by default which there are.
-    always : bool
-        Whether to say which there are also if one is near.
+    `otherwise` is what to say if none is near, by default which there are; `always` says which
+    there are also if one is near.
 
     Examples
     --------
@@ -48,8 +41,6 @@ def did_you_mean(
     'did you mean mnist?'
     >>> did_you_mean("x", ["mnist", "iris"])
     'there are mnist, iris'
-    >>> did_you_mean("mnits", ["mnist", "iris"], always=True)
-    'did you mean mnist? There are mnist, iris'
     """
     names = list(known)
     more = f", … ({len(names)} in all)" if len(names) > MANY else ""
