@@ -269,11 +269,9 @@ class Mirror(Path):
             case, t, (scores, weights, mu, nu) = self.case, it.t, given
             before = step(case, t - 1) / mixing(case, t - 1) ** 2 if t else Fraction(0)
             p = _balls((-scores).tolist())
-            now = _Point(
-                *(t, mixing(case, t), step(case, t), before, p, _balls(weights.tolist())),
-                *(self.dual(mu.tolist()), self.dual(nu.tolist()), potential(p, self.loss)),
-                doubles=tuple(given),
-            )
+            vectors = p, _balls(weights.tolist()), self.dual(mu.tolist()), self.dual(nu.tolist())
+            numbers = t, mixing(case, t), step(case, t), before
+            now = _Point(*numbers, *vectors, potential(p, self.loss), tuple(given))
             self.claims = [*self._follow(it, now)]
             self.add(now)
         self.claims = [*first, *self.claims]

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from numbers import Rational, Real
 from operator import mul
 from typing import Any
@@ -45,28 +45,6 @@ def loss_of(case: Case) -> str:
     return str(getattr(case.solver, "loss", "exponential"))
 
 
-def mixing(case: Case, t: int) -> Fraction:
-    """λ_t, exactly."""
-    value = getattr(case.solver, "mixing", "accelerated")
-    if value == "accelerated":
-        return _accelerated(t)
-    return _exact(_NAMED.get(value, value) if isinstance(value, str) else value, t)
-
-
-@lru_cache(maxsize=16)
-def _accelerated(t: int) -> Fraction:
-    """2/(t + 2), which is asked for at t and at t + 1."""
-    return Fraction(2, t + 2)
-
-
-def _coefficients(case: Case, t: int) -> tuple[float, float, float]:
-    """λ_{t−1}(1 − λ_t)/λ_t, 1 − λ_{t−1} and 1 − λ_t in doubles, for t ≥ 1."""
-    if getattr(case.solver, "mixing", "accelerated") == "accelerated":
-        return t / (t + 1), (t - 1) / (t + 1), t / (t + 2)
-    last, lam = mixing(case, t - 1), mixing(case, t)
-    return float(last * (1 - lam) / lam), float(1 - last), float(1 - lam)
-
-
 @cache
 def _recursive(t: int) -> float:
     """The double that comes of λ²_{t+1} = (1 − λ_{t+1}) λ²_t, λ_0 = 1."""
@@ -76,12 +54,19 @@ def _recursive(t: int) -> float:
     return (math.sqrt(square**2 + 4 * square) - square) / 2
 
 
-#: λ_t by the names that the dual form has for them; each is the double that it is.
-_NAMED: dict[str, Callable[[int], float]] = {
+#: λ_t by the names that the dual form has for them; but for the first, each is the double it is.
+_NAMED: dict[str, Callable[[int], Any]] = {
+    "accelerated": lru_cache(maxsize=16)(lambda t: Fraction(2, t + 2)),
     "slower": lambda t: 3 / (t + 3),
     "recursive": _recursive,
     "halved": lambda t: 0.5 if t else 1.0,
 }
+
+
+def mixing(case: Case, t: int) -> Fraction:
+    """λ_t, exactly."""
+    value = getattr(case.solver, "mixing", "accelerated")
+    return _exact(_NAMED.get(value, value) if isinstance(value, str) else value, t)
 
 
 def step(case: Case, t: int) -> Fraction:
@@ -96,9 +81,9 @@ def _exact(value: Any, t: int) -> Fraction:
     """A number, or what a schedule says at t; of any type of floats."""
     try:
         found = value(t) if callable(value) else value
-        if type(found) is float:
-            return _of_double(found)
-        return Fraction(found if isinstance(found, Rational) else float(found))
+        if isinstance(found, Fraction):
+            return found
+        return _of_double(found if isinstance(found, Rational) else float(found))
     except Exception:
         what = "what it calls step" if callable(value) else repr(value)
         raise Unclaimed(f"θ_t is not known: {what} is no finite number") from None
@@ -207,14 +192,8 @@ def start_potential(case: Case) -> Number:
 
 def distance_from_start(case: Case) -> Number:
     """D_{ψ*}(q̄, q_0) = ψ*(q̄) + ψ(0) − ⟨0, q̄⟩, since q_0 = ∇ψ(0)."""
-    # Once a precision, not at every iterate.
-    return case.once("D(q̄, q_0)", partial(_distance, case))
-
-
-def _distance(case: Case) -> Number:
-    truth = case.truth  # its support alone: rows may be many
-    support = (Fraction(v, truth.total) for v in truth.numerators)
-    return entropy(support) + start_potential(case)
+    support = (Fraction(v, case.truth.total) for v in case.truth.numerators)  # rows may be many
+    return case.once("D(q̄, q_0)", lambda: entropy(support) + start_potential(case))
 
 
 def _logistic(it: View, case: Case) -> Logistic:
@@ -299,8 +278,8 @@ class Sequences:
             self.start, self.next_sum = psi_of(it), none
         else:
             last = mixing(case, t - 1)
-            beta, kept, rest = _coefficients(case, t)
-            mu = weighted_sum(kept, past.mu, float(last), pull)
+            beta, rest = float(last * (1 - lam) / lam), float(1 - lam)
+            mu = weighted_sum(float(1 - last), past.mu, float(last), pull)
             g = weighted_sum(beta, past.g, beta, pull)
             weighted = weighted_sum(1.0, past.weighted, float(t), pull)
         nu = weighted_sum(rest, mu, float(lam), pull)

@@ -16,6 +16,7 @@ _theorem = jst.sharing(THEOREM_3_1, separable)
 _rates = _theorem.sharing(since=1, slower=NO_MOMENTUM)
 _run = jst.sharing(SECTION_3, Sequences)
 _means = _run.sharing(accelerated, since=1)
+_any_lambda = _run.sharing(starts_at_one, instances=LAMBDAS)
 _full = _run.sharing(full_step, unit_ball, instances=LAMBDAS_3)
 
 
@@ -101,6 +102,9 @@ def _mirror_descent(now, before, c):
     yield fact(downhill, "θ_{t−1} = η_{t−1} R(w_{t−1}) > 0")
 
 
+_SHORT = "steps with θ_t ≤ 1"
+
+
 class _Steps:
     """Σ_{j<t} θ_j."""
 
@@ -114,18 +118,14 @@ class _Steps:
 
 
 #: Limits, for steps of which the solver says that they are at most 1.
-limits = jst.sharing(
-    *(_DESCENT, proper_step, _says_theta, _Steps),
-    kind="limit",
-    since=1,
-    instances="steps with θ_t ≤ 1",
-)
+limits = jst.sharing(_DESCENT, proper_step, _says_theta, _Steps, kind="limit", since=1)
 
 
 @limits.bound(
     "sec3.1.descent",
     "Section 3.1, the display on data that are not separable",
     at_rest="the risk of a solver that stands still does not increase",
+    instances=_SHORT,
 )
 def _dual_objective_vanishes(now, before, c):
     r"""With steps θ_t ≤ 1 the risk of gradient descent does not increase, and on data that are not
@@ -158,8 +158,12 @@ def _dual_objective_vanishes(now, before, c):
 
 
 @limits.bound(
-    *("sec3.1.direction", "Section 3.1, last paragraph but one"),
-    *(separable, exact_dual, several_rows),
+    "sec3.1.direction",
+    "Section 3.1, last paragraph but one",
+    separable,
+    exact_dual,
+    several_rows,
+    instances=_SHORT,
 )
 def direction(it, c):
     r"""On separable data the directions of gradient descent with steps θ_t ≤ 1 tend to the
@@ -271,9 +275,7 @@ def _dual_rate(it, c):
         yield same(mu, now.mu, "Zᵀμ_t is that of the iterates", c.history(Sequences).drift)
 
 
-@_run.identity(
-    *("lem3.4.primal", "Lemma 3.4, first display", proper_step, starts_at_one), instances=LAMBDAS
-)
+@_any_lambda.identity("lem3.4.primal", "Lemma 3.4, first display", proper_step)
 def _primal_step(it, c):
     r"""w_{t+1} = w_t − θ_t (g_t + Zᵀq_t) for all t ≥ 0, where g_0 = 0 and g_t = λ_{t−1}(1 −
     λ_t)/λ_t (g_{t−1} + Zᵀq_t); λ_0 = 1.
@@ -355,7 +357,7 @@ def _mu_is_momentum(it, c):
 # Section 3.3, Margin Analysis
 
 
-@_full.bound("lem3.5", "Lemma 3.5", starts_at_one, since=1, slower=NO_MOMENTUM, instances=LAMBDAS)
+@_any_lambda.bound("lem3.5", "Lemma 3.5", full_step, unit_ball, since=1, slower=NO_MOMENTUM)
 def _potential_ascent(it, c):
     r"""−ψ(Zw_t) ≥ −ψ(Zw_0) + ‖Zᵀμ_t‖²/(2λ_{t−1}²) + Σ_{j=1}^{t−1} ½(1/λ_{j−1}² − (1−λ_j)/λ_j²)
     ‖Zᵀμ_j‖² + Σ_{j<t} ‖Zᵀν_j‖²/(2λ_j) for all t ≥ 1, for θ_t = 1, λ_0 = 1 and any data.

@@ -106,6 +106,7 @@ def _method(case: Case, theta: float) -> Any:
 
 
 ALG2 = Method(_ALGORITHM_2, assumes=(separable, few_rows))
+_SEVERAL = Method(*ALG2.solvers, assumes=(*ALG2.assumes, several_rows))
 
 
 def _margin_reached(
@@ -152,7 +153,8 @@ def _at(name: str, delta: Fraction, runs: int, *problems: str) -> Declared:
     return jst.probability(
         f"thm4.1.{name}",
         f"Theorem 4.1, for n ≥ 2, at δ = {delta}",
-        *(ALG2, several_rows, reachable(HALF, delta)),
+        _SEVERAL,
+        reachable(HALF, delta),
         delta=delta,
         runs=runs,
         problems=problems,
@@ -168,7 +170,8 @@ def _at(name: str, delta: Fraction, runs: int, *problems: str) -> Declared:
 @jst.probability(
     "thm4.1.fixed",
     "Theorem 4.1, for n ≥ 2",
-    *(ALG2, several_rows, reachable(HALF)),
+    _SEVERAL,
+    reachable(HALF),
     delta=HALF,
     runs=15,  # as many as settle it if none fails
     problems=(
@@ -180,7 +183,9 @@ def _at(name: str, delta: Fraction, runs: int, *problems: str) -> Declared:
     slower="adaptive-sampling/step-squared",
 )
 @_at(
-    *("delta", _QUARTER, 35),
+    "delta",
+    _QUARTER,
+    35,
     "planted:n=4,d=2,gamma=0.9,seed=0",
     "planted:n=40,d=4,gamma=0.95,seed=2",
     "planted:n=6,d=3,gamma=0.95,seed=1 --kernel poly:degree=3,coef0=0 --normalised",
