@@ -157,12 +157,18 @@ def linear(points: Sequence[Sequence[Any]], y: Sequence[int], **more: Any) -> Ca
     return exact_case(linear_gram(rows, y), geometry, data, files, y=y)
 
 
+def light(case: Case, q: dict[int, int], eigenvalue: str) -> Case:
+    """A certificate turned into a light one with these weights."""
+    made = {key: case.certificate[key] for key in ("format", "geometry", "data")}
+    made |= {"kind": "support", "version": 3, "eigenvalue": eigenvalue, "support": list(q)}
+    made |= {"weights": [hex(v) for v in q.values()], "total": hex(sum(q.values()))}
+    return Case(made, case.files)
+
+
 def support(points: Sequence[Sequence[Any]], y: Sequence[int], **more: Any) -> Case:
     """A light certificate: weights that are right to 100 bits or so, and an eigenvalue."""
     case = linear(points, y, **more)
     made, q = case.certificate, {}
-    for name in ("gamma_squared", "radius_squared"):
-        made.pop(name)
     total = int(made["total"], 16)
     for i, weight in zip(made["support"], made["weights"], strict=True):
         q[i] = (int(weight, 16) << 100) // total + 1
@@ -170,9 +176,7 @@ def support(points: Sequence[Sequence[Any]], y: Sequence[int], **more: Any) -> C
         gap = sum(v * y[i] for i, v in q.items())
         last = next(i for i in reversed(q) if y[i] * gap <= 0)
         q[last] += abs(gap)
-    made |= {"kind": "support", "version": 3, "eigenvalue": "0x1/0x20"}
-    made |= {"weights": [hex(v) for v in q.values()], "total": hex(sum(q.values()))}
-    return case
+    return light(case, q, "0x1/0x20")
 
 
 def multiclass(points: Sequence[Sequence[Any]], classes: Sequence[int], k: int) -> Case:

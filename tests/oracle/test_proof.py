@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from enumeration import assert_encloses, drawn, trial
+from enumeration import assert_encloses, trial
 from scipy.sparse import csr_array
 
 import gammabar as gb
@@ -25,7 +25,6 @@ from gammabar.oracle.linear_system import (
 from gammabar.oracle.proof import (
     MinimumNorm,
     SupportProof,
-    minimum_norm_point,
     prove_support,
     rational_point,
 )
@@ -242,17 +241,6 @@ def test_a_bound_made_too_small_is_noticed(what, monkeypatch):
 # --- the way through the oracle ---------------------------------------------------------------
 
 
-def test_both_roads_agree(monkeypatch):
-    monkeypatch.setattr(proof, "_SMALL", 0)
-    for seed in range(30):
-        X, y, free = drawn(7 * seed)
-        problem = gb.from_arrays(X, y, intercept=free)
-        rows = exact_rows(problem)
-        start = np.array([int(np.argmax(y > 0)), int(np.argmax(y < 0))])
-        found = minimum_norm_point(rows, start, np.full(2, 0.5))
-        assert found.square == rational_point(rows, start, np.full(2, 0.5)).square
-
-
 @pytest.mark.parametrize("kernel", [Kernel("poly", 2, 1.0, 1.0), Kernel("linear")])
 def test_kernels_take_the_same_road(kernel, monkeypatch):
     rng = np.random.default_rng(4)
@@ -292,17 +280,6 @@ def test_large_data_of_ordinary_margin_need_no_second_way(monkeypatch):
     assert again.gamma_squared == truth.gamma_squared
     assert again.support.tolist() == truth.support.tolist()
     assert again.rounds > 1
-
-
-def test_sparse_rows_of_one_length_have_it_as_radius():
-    """As many rows tie as normalised texts have: the accurate norms are not compared then."""
-    rng = np.random.default_rng(0)
-    X = rng.random((300, 40)) * (rng.random((300, 40)) < 0.3)
-    X[:, 0] += 0.1
-    X /= np.linalg.norm(X, axis=1)[:, None]
-    problem = gb.from_arrays(csr_array(X), np.arange(300) % 2)
-    assert problem.radius == pytest.approx(1, rel=1e-12)
-    assert problem.radius >= np.sqrt((X * X).sum(axis=1)).max() * (1 - 1e-15)
 
 
 @pytest.mark.parametrize("free", [False, True])
