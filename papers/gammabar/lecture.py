@@ -254,7 +254,7 @@ def _sgd_step(c):
     yield from _horizons(type(solver_of(c)))
     T, B = 25, number(1.5)
     if c.given is None:
-        sums = [task.sum() for task in TASKS if task.everywhere]
+        sums = [task.known()[0] for task in TASKS if task.everywhere]
     else:
         sums = [FiniteSum(c.problem, loss) for loss in ("hinge", "logistic")]
     for k, f in enumerate(sums):

@@ -305,10 +305,7 @@ def runs(case: Case, name: str) -> Iterator[tuple[_Target, list[Any], str]]:
 
 
 def rates(
-    case: Case,
-    name: str,
-    bounds: Callable[[_Target, int, Number], Iterable[Number]],
-    what: str,
+    case: Case, name: str, bounds: Callable[[_Target, int, Number], Iterable[Number]], what: str
 ) -> Iterator[Relation]:
     """What is left of f after T = 1, 2, … steps, against bounds that depend on f, T and B."""
     for target, run, wrong in runs(case, name):

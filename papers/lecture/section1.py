@@ -19,12 +19,7 @@ from gammabar.solvers.descent import Quadratic
 
 
 @lec.direct(
-    "thm1",
-    "Theorem 1",
-    PLAIN,
-    Erratum("substance", fixed_by="thm1.fixed"),
-    kind="anytime",
-    inputs=QUADRATIC,
+    "thm1", "Theorem 1", PLAIN, Erratum("substance", "thm1.fixed"), kind="anytime", inputs=QUADRATIC
 )
 def gradient_descent_rate_as_printed(c):
     r"""Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/(2T).

@@ -73,7 +73,7 @@ CONSTANT = lec.sharing(
     "lem7.line4",
     "Lemma 7, with the condition that line 4 of Algorithm 3 prints",
     BOOSTING,
-    Erratum("misprint", fixed_by="lem7", charitable="lem7"),
+    Erratum("misprint", "lem7"),
 )
 def no_training_error_line_4(c):
     r"""AdaBoost with ε_t ≤ 1 − γ has training error 0 after log(2n)/(2γ²) rounds.
@@ -92,12 +92,7 @@ def no_training_error_line_4(c):
         yield from _constant_learner(c, y, number(gamma), 1 - number(gamma))
 
 
-@CONSTANT.direct(
-    "def5",
-    "Definition 5, as Lemma 7 uses it",
-    BOOSTING,
-    Erratum("misprint", fixed_by="lem7", charitable="lem7"),
-)
+@CONSTANT.direct("def5", "Definition 5, as Lemma 7 uses it", BOOSTING, Erratum("misprint", "lem7"))
 def no_training_error_definition_5(c):
     r"""AdaBoost with weak hypotheses of error at most γ has training error 0 after log(2n)/(2γ²)
     rounds.
@@ -180,7 +175,7 @@ SMALL = rationals(Fraction(1, 1000), Fraction(499, 1000))
     "alg3.z.sum",
     "Proof of Lemma 7, the third line on z_{t+1}",
     BOOSTING,
-    Erratum("transcription", fixed_by="alg3.z.sum.fixed", charitable="alg3.z.sum.fixed"),
+    Erratum("transcription", "alg3.z.sum.fixed"),
     kind="identity",
     inputs={"epsilon": SMALL},
 )
@@ -236,7 +231,7 @@ def _normaliser(case, side, what):
     "alg3.z.exp",
     "Proof of Lemma 7, the bound on z_{t+1}",
     BOOSTING,
-    Erratum("misprint", fixed_by="alg3.z.exp.fixed", charitable="alg3.z.exp.fixed"),
+    Erratum("misprint", "alg3.z.exp.fixed"),
     kind="identity",
     inputs={"gamma": SMALL},
 )
@@ -426,7 +421,7 @@ def _bounded(case: Case, rounds: tuple[int, ...], constant: int) -> Iterator[Rel
 @VC.direct(
     "sec4.vc",
     "Section 4, Exercise",
-    Erratum("edge case", fixed_by="sec4.vc.fixed", charitable="sec4.vc.fixed"),
+    Erratum("edge case", "sec4.vc.fixed"),
     inputs={"H": choices(*CLASSES), "T": wholes(1, 3)},
 )
 def vc_as_printed(c):

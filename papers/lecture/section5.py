@@ -60,7 +60,7 @@ def _regressions(case: Case) -> Iterator[tuple[Regression, str, fmpq_mat]]:
     "ridge",
     "Section 5, closed form solution",
     Method("kernel-ridge"),
-    Erratum("substance", fixed_by="ridge.fixed"),
+    Erratum("substance", "ridge.fixed"),
     inputs=RIDGES,
 )
 def ridge_as_printed(c):
@@ -85,10 +85,7 @@ def ridge_as_printed(c):
 
 
 @IDENTITY.direct(
-    "ridge.fixed",
-    "Section 5, closed form solution, with ⟸ for the third ⟺",
-    RIDGE,
-    inputs=RIDGES,
+    "ridge.fixed", "Section 5, closed form solution, with ⟸ for the third ⟺", RIDGE, inputs=RIDGES
 )
 def ridge(c):
     r"""Every α at which the gradient of the dual objective vanishes gives the primal solution, and
@@ -223,12 +220,7 @@ def _common(first: str, second: str) -> int:
     return sum(1 for c in set(first) if c in second)
 
 
-@lec.direct(
-    "ex9.2",
-    "Example 9.2",
-    Erratum("misprint", fixed_by="ex9.2.fixed", charitable="ex9.2.fixed"),
-    kind="value",
-)
+@lec.direct("ex9.2", "Example 9.2", Erratum("misprint", "ex9.2.fixed"), kind="value")
 def string_kernel_as_printed(c):
     r"""The words "university" and "california" have 2 characters in common.
 
@@ -317,7 +309,7 @@ def _has_features(K: fmpq_mat) -> bool:
 @IDENTITY.direct(
     "thm10",
     "Theorem 10 (Mercer)",
-    Erratum("misprint", fixed_by="thm10.fixed", charitable="thm10.fixed"),
+    Erratum("misprint", "thm10.fixed"),
     inputs={"K": rationals(-9, 9, shape=("n", "n"))},
 )
 def mercer_as_printed(c):

@@ -25,19 +25,19 @@ def sgd_rate(c):
     what = "E f(w̄) − f(w*) ≤ Bρ/√T"
     if c.given is not None:
         f, B, T = hinge_of(c)
-        found, bound = estimate(c, f, B, T, RUNS), B * f.lipschitz / sqrt(T)
-        yield from compared(found, number(0), bound, what, f"T = {T}")
+        bound = B * f.lipschitz / sqrt(T)
+        yield compared(estimate(c, f, B, T, RUNS), 0, bound, what, f"T = {T}")
         return
     for task in TASKS:
+        f, best, B = task.known()
         for T in task.horizons if task.everywhere else ():
-            f, B, where = task.sum(), task.distance(), f"{task.name}, T = {T}"
-            bound = B * f.lipschitz / sqrt(T)
-            yield from compared(expectation(c, f, B, T), task.best(), bound, what, where)
+            bound, where = B * f.lipschitz / sqrt(T), f"{task.name}, T = {T}"
+            yield compared(expectation(c, f, B, T), best, bound, what, where)
     # Too many paths to count: the solver draws its own, and must not forget a term.
     task, T = TASKS[1], 16
-    f, B = task.sum(), task.distance()
-    found, bound = estimate(c, f, B, T, MORE_RUNS), B * f.lipschitz / sqrt(T)
-    yield from compared(found, task.best(), bound, what, f"{task.name}, T = {T}")
+    f, best, B = task.known()
+    bound, where = B * f.lipschitz / sqrt(T), f"{task.name}, T = {T}"
+    yield compared(estimate(c, f, B, T, MORE_RUNS), best, bound, what, where)
 
 
 @EXPECTED.direct("cor4", "Corollary 4", STOCHASTIC, quickly_sampled, problems=("", SAMPLED))
@@ -54,11 +54,12 @@ def sgd_sample_complexity(c):
     if c.given is not None:
         f, B, T = hinge_of(c)
         found = estimate(c, f, B, T, RUNS)
-        yield from compared(found, number(0), number(1) / 2, what, f"ε = ½, T = {T}")
+        yield compared(found, 0, number(1) / 2, what, f"ε = ½, T = {T}")
         return
     for task in TASKS:
+        f, best, nearest = task.known()
         for T, wide in product(task.horizons, (1, 2)):
-            f, B = task.sum(), wide * task.distance()
+            B = wide * nearest
             epsilon = B * f.lipschitz / sqrt(T)  # the least for which T suffices
             where = f"{task.name}, B = {middle(B):.4g}, ε = {middle(epsilon):.4g}, T = {T}"
-            yield from compared(expectation(c, f, B, T), task.best(), epsilon, what, where)
+            yield compared(expectation(c, f, B, T), best, epsilon, what, where)

@@ -13,7 +13,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -79,8 +79,7 @@ class FiniteSum:
         if self.loss == "logistic":
             return [-1 / (1 + score.exp())]
         off = self._off(w, i)
-        sides = ([number(-1)] if score < 1 + off else [], [number(0)] if score > 1 - off else [])
-        return sides[0] + sides[1]
+        return [number(-1)] * (score < 1 + off) + [number(0)] * (score > 1 - off)
 
     def _off(self, w: Floats, i: int) -> float:
         return float(self.space.score_errors(w)[i]) if w.any() else 0.0
@@ -109,19 +108,10 @@ class FiniteSum:
 
 @dataclass(frozen=True)
 class Task:
-    """A finite sum whose best value in a set H is known, and how long SGD runs on it.
+    """A finite sum on some rows, and the T for which SGD runs on it.
 
-    Attributes
-    ----------
-    name : str
-    loss : "hinge" or "logistic"
-    rows : tuple of rows a_i
-    optimum : callable
-        min_{w ∈ H} f(w), and B, the norm of the w* where it is attained.
-    horizons : tuple of int
-        T.
-    everywhere : bool
-        Whether H is the whole space, as in Theorem 3.
+    ``optimum()`` is min_{w ∈ H} f(w) and B, the norm of the w* where it is attained; ``everywhere``
+    says whether H is the whole space, as in Theorem 3.
     """
 
     name: str
@@ -131,24 +121,15 @@ class Task:
     horizons: tuple[int, ...]
     everywhere: bool = True
 
-    def best(self) -> Number:
-        """min_{w ∈ H} f(w)."""
-        return number(self.optimum()[0])
-
-    def distance(self) -> Number:
-        """B."""
-        return number(self.optimum()[1])
-
-    def sum(self) -> FiniteSum:
-        """f."""
+    def known(self) -> tuple[FiniteSum, Number, Number]:
+        """f, min_{w ∈ H} f(w) and B."""
         X = np.array(self.rows)
-        return FiniteSum(DenseProblem(X, np.ones(len(X), dtype=int)), self.loss)
+        best, B = map(number, self.optimum())
+        return FiniteSum(DenseProblem(X, np.ones(len(X), dtype=int)), self.loss), best, B
 
 
 ONE, TWO, THREE, LONG = ((1,),), ((1, 0), (0, 1)), ((1,), (1,), (-1,)), ((3, 4), (4, 3))
-HALF = Fraction(1, 2)
-
-
+HALF, _SIXTHS = Fraction(1, 2), Fraction(5, 6)
 #: Hinge: a lower bound on f is (1/n) Σ λ_i for any λ in [0, 1]ⁿ with Σ λ_i a_i = 0, since
 #: max(0, 1 − s) ≥ λ(1 − s). It is 0 for the first, second and fourth (λ = 0), and 2/3 for the
 #: third (λ = (½, ½, 1)): attained at w* = 1, (1, 1), 1 and (1, 1)/7. Logistic:
@@ -159,23 +140,14 @@ TASKS = (
     Task("hinge, a = (1, 0), (0, 1)", "hinge", TWO, lambda: (0, sqrt(2)), (1, 2, 5, 7)),
     Task("hinge, a = 1, 1, −1", "hinge", THREE, lambda: (number(2) / 3, 1), (1, 2, 3, 5)),
     Task("hinge, a = (3, 4), (4, 3)", "hinge", LONG, lambda: (0, sqrt(2) / 7), (1, 3, 6)),
-    Task(
-        "logistic, a = 1, 1, −1",
-        "logistic",
-        THREE,
-        lambda: ((2 * log(number(3) / 2) + log(3)) / 3, log(2)),
-        (1, 2, 5),
-    ),
+    Task("logistic, a = 1, 1, −1", "logistic", THREE, lambda: (_log_best(), log(2)), (1, 2, 5)),
     Task("hinge, a = 1, |w| ≤ ½", "hinge", ONE, lambda: (HALF, HALF), (1, 4), False),
-    Task(
-        "hinge, a = 1, 1, −1, |w| ≤ ½",
-        "hinge",
-        THREE,
-        lambda: (number(5) / 6, HALF),
-        (1, 5),
-        False,
-    ),
+    Task("hinge, a = 1, 1, −1, |w| ≤ ½", "hinge", THREE, lambda: (_SIXTHS, HALF), (1, 5), False),
 )
+
+
+def _log_best() -> Number:
+    return (2 * log(number(3) / 2) + log(3)) / 3
 
 
 # Runs
@@ -213,10 +185,8 @@ STOCHASTIC = Method("sgd", assumes=(small, steerable))
 
 def steered_for(case: Case, f: FiniteSum, B: Number, T: int, **more: Any) -> Any:
     """The solver with the step of Theorem 3 for T steps on f."""
-    rho = middle(f.lipschitz)
-    return steered(
-        solver_of(case), horizon=T, distance=middle(B), lipschitz=rho, loss=f.loss, **more
-    )
+    options = {"distance": middle(B), "lipschitz": middle(f.lipschitz), "loss": f.loss}
+    return steered(solver_of(case), horizon=T, **options, **more)
 
 
 def said_by(it: Any, name: str) -> Any:
@@ -235,7 +205,11 @@ def output(solver: Any, f: FiniteSum, T: int, rng: Any) -> tuple[Floats | None, 
     average = claimed_numbers(said_by(run[-1], "average"), (f.dimension,))
     if wrong or isinstance(average, str):
         return None, wrong or f"w̄ {average}"
-    same = _is_average(average, [it.w for it in run])
+    points = [it.w for it in run]
+    same: Trit = not np.any(average)
+    if np.any(points):  # up to rounding
+        gap = rounding.length(average - np.mean(points, axis=0))
+        same = within(gap, 2 * average_slip(points), max(map(rounding.length, points)))
     if same is not True:
         return None, "w̄ is not the average of the iterates" if same is False else UNKNOWN
     return average, ""
@@ -247,20 +221,10 @@ def average_slip(points: list[Floats]) -> float:
     return 2 * (len(points) + 4) * ROUNDOFF * size + TINY
 
 
-def _is_average(average: Floats, points: list[Floats]) -> Trit:
-    """Whether a claimed average is one, up to rounding."""
-    if not any(np.any(p) for p in points):
-        return not np.any(average)
-    gap = rounding.length(average - np.mean(points, axis=0))
-    return within(gap, 2 * average_slip(points), max(map(rounding.length, points)))
-
-
 def column_mean(points: list[Floats]) -> Column:
     """The mean of doubles, exactly."""
-    mean = column(points[0])
-    for point in points[1:]:
-        mean = mean + column(point)
-    return arb_mat(mean.nrows(), 1, [v / len(points) for v in mean.entries()])
+    whole = sum((column(point) for point in points[1:]), column(points[0]))
+    return arb_mat(whole.nrows(), 1, [v / len(points) for v in whole.entries()])
 
 
 def _name(f: FiniteSum, B: Number, T: int) -> str:
@@ -317,12 +281,9 @@ def hinge_of(case: Case) -> tuple[FiniteSum, Number, int]:
     return f, B, case.remember("T", lambda: math.ceil(upper(4 * (B * f.lipschitz) ** 2)))
 
 
-def compared(
-    found: tuple[Any, ...], best: Number, bound: Number, what: str, where: str
-) -> Iterator[Relation]:
+def compared(found: Any, best: Any, bound: Number, what: str, where: str) -> Relation:
     """An expectation is within a bound of the best value, or else what is wrong with the run."""
     mean, wrong, *off = found
     if mean is None:
-        yield fact(None if wrong == UNKNOWN else False, wrong, where=where)
-    else:
-        yield at_most(mean - best, bound, what, where=where, allowance=sum(off, 0.0))
+        return fact(None if wrong == UNKNOWN else False, wrong, where=where)
+    return at_most(mean - best, bound, what, where=where, allowance=sum(off, 0.0))

@@ -65,12 +65,7 @@ def _vanishes(value: Number, what: str, where: str) -> Relation:
     return equal(value, 0, what, allowance=2.0**-80, size=1.0, where=where)
 
 
-@minimisers.direct(
-    "eq16",
-    "equation (16)",
-    Erratum("substance", fixed_by="eq16.fixed"),
-    inputs=SMOOTHED,
-)
+@minimisers.direct("eq16", "equation (16)", Erratum("substance", "eq16.fixed"), inputs=SMOOTHED)
 def eq16(case):
     r"""The gradient at the smoothed minimiser is perpendicular to r − p for every r ∈ Δ_n.
 
@@ -151,7 +146,7 @@ def _pinsker(what: str) -> Iterator[Relation]:
 @minimisers.direct(
     "eq17",
     "equation (17)",
-    Erratum("edge case", fixed_by="eq17.fixed", charitable="eq17.charitable"),
+    Erratum("edge case", "eq17.fixed", charitable="eq17.charitable"),
     inputs={"centre": rationals(shape=("n",))},
 )
 def eq17(case):

@@ -145,11 +145,6 @@ def entropy_loss(it: View, mu: Number) -> Number:
     return hard_loss(it) - entropy_gap(it, mu)
 
 
-def centred_loss(it: View, q: list[Number], mu: Number) -> Number:
-    """L^q_μ(α) for d_q(p) = ½‖p − q‖²."""
-    return it.norm_squared / 2 + prox_value(it.scores, q, mu)
-
-
 def not_average(
     p: Floats, before: Floats | None, answer: Floats, error: float, k: int
 ) -> Relation | None:

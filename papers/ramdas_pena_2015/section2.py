@@ -114,7 +114,7 @@ def own_or_inseparable(case: Case) -> str | None:
     "sec2.2.ball",
     "Section 2.2, first remark",
     own_or_inseparable,
-    Erratum("edge case", fixed_by="sec2.2.ball.fixed", charitable="sec2.2.ball.fixed"),
+    Erratum("edge case", "sec2.2.ball.fixed"),
     on_data=True,
 )
 def ball_printed(case):
@@ -298,7 +298,7 @@ def _rho_1(case: Case) -> Number:
     "Section 2.2, Winnow",
     Method("winnow"),
     searched,
-    Erratum("substance", fixed_by="winnow.fixed"),
+    Erratum("substance", "winnow.fixed"),
     problems=("degenerate:kind=collinear,n=1,d=2,seed=25",),
 )
 def winnow(case):
@@ -380,11 +380,7 @@ def _orientations(case: Case, agrees: Any, symbol: str) -> Iterator[Relation]:
             yield fact(same, f"y wᵀx {symbol} 0 ⟺ sign(wᵀx) = y", where=f"{where}{y}")
 
 
-@signs.direct(
-    "eq1",
-    "equation (1)",
-    Erratum("edge case", fixed_by="eq1.fixed", charitable="eq1.fixed"),
-)
+@signs.direct("eq1", "equation (1)", Erratum("edge case", "eq1.fixed"))
 def eq1(case):
     r"""For a unit vector w, y_i wᵀx_i ≥ 0 is the same as sign(wᵀx_i) = y_i.
 

@@ -200,7 +200,7 @@ SHIFTED = {"shift": rationals(None, Fraction(-1, 1000)), "s": rationals()}
 @proof.direct(
     "thm2.proof",
     "proof of Theorem 2, the last equivalence",
-    Erratum("misprint", fixed_by="thm2.proof.fixed", charitable="thm2.proof.fixed"),
+    Erratum("misprint", "thm2.proof.fixed"),
     inputs=SHIFTED,
 )
 def shift_equivalence(case):
@@ -235,16 +235,13 @@ def shift_implication(case):
 
 #: Rows of norm one of ℝ¹ and ℝ², not separable, a point f outside their hull, and the g of norm
 #: one with the largest min_i ⟨g, a_i⟩ − ⟨g, f⟩.
-OUTSIDE = (
-    ([[1], [-1]], [2], [-1]),
-    ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 3], [0, -1]),
-)
+OUTSIDE = (([[1], [-1]], [2], [-1]), ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 3], [0, -1]))
 
 
 @proof.direct(
     "thm3.part2",
     "proof of Theorem 3, part (2), the separating g",
-    Erratum("misprint", fixed_by="thm3.part2.fixed", charitable="thm3.part2.fixed"),
+    Erratum("misprint", "thm3.part2.fixed"),
     inputs={"rows": choices(1, -1, shape=("n", 1)), "f": rationals(shape=(1,))},
 )
 def separated_at_zero(case):

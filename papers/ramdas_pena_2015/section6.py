@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from operator import index
 from typing import Any
@@ -15,17 +14,9 @@ from gammabar.papers.ramdas_pena_2015.small_data import *
 data = rp.sharing(kind="identity", powerless=ABOUT_DATA)
 SNKPVN = Method("snkpvn", assumes=(tells("delta"), norm_one))
 ISNKPVN = Method("isnkpvn", assumes=(tells("gamma", "epsilon"), norm_one))
-loops = unit.sharing(
-    kind="stopping",
-    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
-)
 
 
-@data.direct(
-    "lem7",
-    "Lemma 7",
-    Erratum("edge case", fixed_by="lem7.fixed", charitable="lem7.fixed"),
-)
+@data.direct("lem7", "Lemma 7", Erratum("edge case", "lem7.fixed"))
 def lem7_printed(case):
     r"""For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K|.
 
@@ -71,14 +62,13 @@ def temperature(case: Case, k: int) -> Number:
     return number(4 * case.n) / ((k + 1) * (k + 2))
 
 
-def _excess(it: View, case: Case, loss: Number) -> list[Relation]:
-    """−½‖p_k‖²_G ≥ L^q_μ(α_k)."""
+def _excess(it: View, case: Case) -> tuple[Number, list[Relation]]:
+    """L^q_μ(α_k), and −½‖p_k‖²_G ≥ L^q_μ(α_k)."""
     p, wrong = followed(it, case, NearAverages)
-    return [*wrong, at_most(combined_square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L^q_μ(α_k)")]
-
-
-def _smoothed(it: View, case: Case) -> Number:
-    return centred_loss(it, it.numbers(centre(case)), temperature(case, it.t))
+    q, mu = it.numbers(centre(case)), temperature(case, it.t)
+    loss = it.norm_squared / 2 + prox_value(it.scores, q, mu)
+    what = "½‖p_k‖²_G ≤ −L^q_μ(α_k)"
+    return loss, [*wrong, at_most(combined_square(it, p) / 2, -loss, what)]
 
 
 @unit.bound("lem8", "Lemma 8", SNKPVN, below_margin("delta"), NearAverages)
@@ -87,9 +77,9 @@ def lem8(it, case):
 
     $\rho_K > 0,\ \delta < \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge L_{\mu_k}^q(\alpha_k)\ge
     L(\alpha_k) - \mu_k$"""
-    loss = _smoothed(it, case)
+    loss, found = _excess(it, case)
     second = at_most(hard_loss(it) - loss, temperature(case, it.t), "L(α_k) − L^q_μ(α_k) ≤ μ_k")
-    return [*_excess(it, case, loss), second]
+    return [*found, second]
 
 
 @unit.stopping(
@@ -109,8 +99,7 @@ def lem8_separator(case):
 
 def _chain(it: View, case: Case) -> list[Relation]:
     """−½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)²."""
-    loss = _smoothed(it, case)
-    found = _excess(it, case, loss)
+    loss, found = _excess(it, case)
     if case.separable is False:  # otherwise W is empty, and the distance infinite
         q = centre(case)
         witness = bool(combined_square(it, q) == 0)  # q itself is one, and the distance is 0
@@ -135,16 +124,14 @@ def _ratio(it: View, case: Case) -> Number | None:
     return None if margin is None or margin == 0 else combined_norm(it, centre(case)) / margin
 
 
-INFEASIBLE = Method("snkpvn", assumes=(tells("delta"), norm_one, small, above_margin("delta")))
+infeasible = unit.sharing(SNKPVN, small, above_margin("delta"), NearAverages)
 
 
-@unit.bound(
+@infeasible.bound(
     "lem9",
     "Lemma 9 and the last display of its proof",
-    INFEASIBLE,
     signed_margin_known,
-    NearAverages,
-    Erratum("substance", fixed_by="lem9.fixed", charitable="lem9.charitable"),
+    Erratum("substance", "lem9.fixed", charitable="lem9.charitable"),
     problems=("degenerate:kind=opposite,n=3,d=1",),
 )
 def lem9(it, case):
@@ -170,7 +157,7 @@ def lem9(it, case):
     return _chain(it, case) + rate
 
 
-@unit.bound("lem9.chain", "Lemma 9", INFEASIBLE, NearAverages)
+@infeasible.bound("lem9.chain", "Lemma 9")
 def lem9_chain(it, case):
     r"""If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)².
 
@@ -179,12 +166,10 @@ def lem9_chain(it, case):
     return _chain(it, case)
 
 
-@unit.bound(
+@infeasible.bound(
     "lem9.fixed",
     "Lemma 9, with |ρ_K| and √2 in the last display of its proof",
-    INFEASIBLE,
     signed_margin_known,
-    NearAverages,
     slower="snkpvn/perceptron-instead",
 )
 def lem9_fixed(it, case):
@@ -230,12 +215,10 @@ def _settled(it: View, case: Case, margin: Number) -> bool:
     return bool(combined_norm(it, centre(case)) >= (sqrt(number(2)) - 1) * abs(margin))
 
 
-@unit.bound(
+@infeasible.bound(
     "lem9.charitable",
     "Lemma 9, with |ρ_K| in the last display of its proof",
-    INFEASIBLE,
     infeasible_margin,
-    NearAverages,
     slower="snkpvn/never-cools",
 )
 def lem9_charitable(it, case):
@@ -256,17 +239,11 @@ def lem9_charitable(it, case):
     return _rate(it, case, sqrt(number(2)).min(combined_norm(it, centre(case)) / abs(margin)))
 
 
-def _delta_solution(it: View, case: Case) -> Trit:
-    return reached(it, case, NearAverages, number(case.solver.delta), strict=True)
-
-
-@unit.stopping(
+@infeasible.stopping(
     "lem9.solution",
     "Lemma 9, last sentence, with the constant of rp.lem9.fixed",
-    INFEASIBLE,
     signed_margin_known,
-    NearAverages,
-    goal=_delta_solution,
+    goal=lambda it, case: reached(it, case, NearAverages, number(case.solver.delta), strict=True),
     slower="snkpvn/never-cools",
 )
 def lem9_solution(case):
@@ -280,17 +257,11 @@ def lem9_solution(case):
     margin = rho(case)
     if margin is None or margin == 0:
         return bound
-    column = case.space.exact_combination([number(v) for v in centre(case).tolist()])
-    length = _length(case, column)
-    return bound * number(1).min(length / abs(margin))
-
-
-def _length(case: Case, column: Any) -> Number:
-    """‖v‖ of an exact vector."""
-    if case.space.dimension == case.n and hasattr(case.problem, "kernel"):
-        scores = case.space.gram() * column
-        return sqrt((column.transpose() * scores)[0, 0])
-    return sqrt((column.transpose() * column)[0, 0])
+    space = case.space
+    column = space.exact_combination([number(v) for v in centre(case).tolist()])
+    kernel = space.dimension == case.n and hasattr(case.problem, "kernel")
+    square = (column.transpose() * (space.gram() * column if kernel else column))[0, 0]
+    return bound * number(1).min(sqrt(square) / abs(margin))
 
 
 # ISNKPVN
@@ -392,6 +363,14 @@ def _counts(it: View, case: Case) -> tuple[int, int, list[Relation]]:
     return *counts_of(it), case.history(Calls).wrong
 
 
+loops = unit.sharing(
+    ISNKPVN,
+    Calls,
+    kind="stopping",
+    waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
+)
+
+
 @unit.bound("eq15", "equation (15)", Method("isnkpvn"), tells("gamma"), Calls)
 def eq15(it, case):
     r"""Each call of ISNKPVN returns a q_{t+1} with ‖q_{t+1}‖_G ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}.
@@ -426,31 +405,27 @@ def _each_call(it: View, case: Case, inner: int) -> Relation:
     return at_most(inner, bound, "iterations of this call ≤ 2√(2n)/ρ_K")
 
 
-def _ends(it: View, certified: Callable[[], Relation]) -> list[Relation]:
-    """What it halts with is a separator, or else what is claimed of a certificate.
+def _ends(it: View, epsilon: Any = None) -> list[Relation]:
+    """What it halts with is a separator, or, with an ε, an ε-solution.
 
     A score that rounding of α has made negative is no false halt.
     """
     what, halt = "ISNKPVN halts with a solution of the primal", it.extra.get("halt")
-    if halt != "separated":
-        return [] if halt is None else [certified()]
-    if not it.w.any():
+    if halt is None:
+        return []
+    if halt != "separated" and epsilon is not None:
+        found = certifies(it, number(epsilon), weights_of(it, "p"))
+        return [fact(found, "ISNKPVN halts with an ε-solution")]
+    if halt != "separated" or not it.w.any():
         return [fact(False, what)]
     return [below(0, it.smallest, what, allowance=slack(it, it.t))]
-
-
-def _ends_separated(it: View) -> list[Relation]:
-    """What it halts with is a separator."""
-    return _ends(it, lambda: fact(False, "ISNKPVN halts with a solution of the primal"))
 
 
 @loops.bound(
     "thm4.1",
     "Theorem 4(1)",
-    ISNKPVN,
     below_margin("epsilon"),
-    Calls,
-    Erratum("edge case", fixed_by="thm4.1.fixed", charitable="thm4.1.fixed"),
+    Erratum("edge case", "thm4.1.fixed"),
     problems=("degenerate:kind=collinear,n=1,d=2", "degenerate:kind=square"),
 )
 def thm4_1(it, case):
@@ -470,15 +445,13 @@ def thm4_1(it, case):
     loops is to be rounded up, and is at least one (rp.thm4.1.fixed)."""
     outer, inner, wrong = _counts(it, case)
     loops = at_most(outer + 1, _loops(case, case.gamma), "outer loops ≤ log(1/ρ_K)/log γ")
-    return [*wrong, _each_call(it, case, inner), loops, *_ends_separated(it)]
+    return [*wrong, _each_call(it, case, inner), loops, *_ends(it)]
 
 
 @loops.bound(
     "thm4.1.fixed",
     "Theorem 4(1), rounded up to a whole number of at least 1",
-    ISNKPVN,
     below_margin("epsilon"),
-    Calls,
     slower="isnkpvn/perceptron-instead",
 )
 def thm4_1_fixed(it, case):
@@ -492,26 +465,18 @@ def thm4_1_fixed(it, case):
     If call t returns, ρ_K ≤ ‖q_{t+1}‖_G < δ_t ≤ ‖q_0‖_G/γ^{t+1}, and then t + 1 < log(1/ρ_K)/log γ.
     """
     outer, inner, wrong = _counts(it, case)
-    found = [*wrong, _each_call(it, case, inner), *_ends_separated(it)]
+    found = [*wrong, _each_call(it, case, inner), *_ends(it)]
     if outer:
         loops = _loops(case, case.gamma)
         found.append(below(outer, loops, "outer loops before this one < log(1/ρ_K)/log γ"))
     return found
 
 
-def _ends_certified(it: View, case: Case) -> list[Relation]:
-    """What it halts with is a separator or an ε-solution."""
-    epsilon, what = number(case.solver.epsilon), "ISNKPVN halts with an ε-solution"
-    return _ends(it, lambda: fact(certifies(it, epsilon, weights_of(it, "p")), what))
-
-
 @loops.bound(
     "thm4.2",
     "Theorem 4(2)",
-    ISNKPVN,
     above_margin("epsilon"),
-    Calls,
-    Erratum("substance", fixed_by="thm4.2.fixed"),
+    Erratum("substance", "thm4.2.fixed"),
     problems=("degenerate:kind=opposite,n=2,d=1",),
 )
 def thm4_2(it, case):
@@ -536,13 +501,13 @@ def thm4_2(it, case):
     ends within 2√(2n) min{1/δ_t, γ/|ρ_K|} steps (rp.thm4.2.fixed). What does not: √n/ε for the last
     call, whose δ_t may be far below ε, and that the method as printed always ends."""
     outer, inner, wrong = _counts(it, case)
-    loops, epsilon = _loops(case, case.solver.epsilon), number(case.solver.epsilon)
-    steps = 2 * sqrt(2 * number(case.n)) / epsilon
+    epsilon = case.solver.epsilon
+    loops, steps = _loops(case, epsilon), 2 * sqrt(2 * number(case.n)) / number(epsilon)
     found = [
         *wrong,
         at_most(inner, steps, "iterations of this call ≤ 2√2 · √n/ε"),
         at_most(outer + 1, loops, "outer loops ≤ log(1/ε)/log γ"),
-        *_ends_certified(it, case),
+        *_ends(it, epsilon),
     ]
     q = case.history(Calls).q
     if inner == 0 and q is not None and case.separable is False:
@@ -555,9 +520,7 @@ def thm4_2(it, case):
 @loops.bound(
     "thm4.2.fixed",
     "Theorem 4(2), for calls with δ_t > 0, with constants",
-    ISNKPVN,
     above_margin("epsilon"),
-    Calls,
     slower="isnkpvn/perceptron-instead",
 )
 def thm4_2_fixed(it, case):
@@ -573,7 +536,7 @@ def thm4_2_fixed(it, case):
     The steps of a call by rp.lem9.fixed with ‖q_t‖_G = γ δ_t (and Lemma 8 if ρ_K > 0). If call t
     returns without halting, ε ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}, so t + 1 ≤ log(1/ε)/log γ."""
     outer, inner, wrong = _counts(it, case)
-    found = [*wrong, *_ends_certified(it, case)]
+    found = [*wrong, *_ends(it, case.solver.epsilon)]
     if outer:
         loops = _loops(case, case.solver.epsilon)
         found.append(at_most(outer, loops, "outer loops before this one ≤ log(1/ε)/log γ"))

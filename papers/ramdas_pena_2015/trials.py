@@ -70,10 +70,7 @@ SECTION6 = (
     Trial("snkpvn:delta=0.05", "degenerate:kind=opposite --kernel rbf:gamma=1"),
     Trial("snkpvn:delta=0.01,q=0.75,0.25", "degenerate:kind=opposite,n=2,d=1"),
     # All of q on one of 30 rows that are the same, against one: p_k is slow to find the others.
-    Trial(
-        f"snkpvn:delta=0.01,q=0,1{',0' * 29}",
-        "degenerate:kind=opposite,n=31,d=1",
-    ),
+    Trial(f"snkpvn:delta=0.01,q=0,1{',0' * 29}", "degenerate:kind=opposite,n=31,d=1"),
     Trial("snkpvn:delta=0.001", "opposed:r=30"),
     Trial("snkpvn:delta=0.6,q=1,0,0", "crossed:copies=1"),
     Trial("snkpvn", "inseparable:n=20,d=3,seed=0", 60),

@@ -104,11 +104,7 @@ def _choices(case: Case, alpha: Callable[..., Number]) -> Iterator[Relation]:
         yield same_digits(left, right, "α/μ = R²/μ² + 2 log(2n−1)/(γμ²)", where=where)
 
 
-@CHOICE.direct(
-    "appC.alpha",
-    "Appendix C, the choice of α",
-    Erratum("misprint", fixed_by="appC.alpha.fixed", charitable="appC.alpha.fixed"),
-)
+@CHOICE.direct("appC.alpha", "Appendix C, the choice of α", Erratum("misprint", "appC.alpha.fixed"))
 def alpha_as_printed(c):
     r"""With α = (2 log(2n−1) + R²)/(γμ), α/μ is the bound of Theorem 6.1.
 
@@ -185,11 +181,7 @@ def _pulled(it: View, mean: Vec) -> Number:
 
 
 @tyurin.bound(
-    "eq8",
-    "Appendix C, equation (8)",
-    NORMALIZED,
-    since=1,
-    at_rest="it is true of every θ",
+    "eq8", "Appendix C, equation (8)", NORMALIZED, since=1, at_rest="it is true of every θ"
 )
 def step_is_short(now, before, c):
     r"""A step of Normalized LR+GD is no longer than γR.

@@ -118,11 +118,7 @@ def reduces(it, c):
 
 
 @tyurin.stopping(
-    "thm3.3",
-    "Theorem 3.3",
-    BATCH,
-    separable,
-    slower="batch-perceptron/first-step-not-divided",
+    "thm3.3", "Theorem 3.3", BATCH, separable, slower="batch-perceptron/first-step-not-divided"
 )
 def batch_perceptron(c):
     r"""Batch Perceptron separates separable data after at most nR²/μ² iterations.
@@ -214,11 +210,7 @@ def _length(v: Any) -> Number:
     return sqrt(total(x * x for x in v))
 
 
-@STARTS.direct(
-    "fn3",
-    "footnote 3 to Theorem 3.2",
-    Erratum("misprint", fixed_by="fn3.fixed", charitable="fn3.fixed"),
-)
+@STARTS.direct("fn3", "footnote 3 to Theorem 3.2", Erratum("misprint", "fn3.fixed"))
 def other_start_as_printed(c):
     r"""From any θ_0, θ_t/γ tends to the iterates of Batch Perceptron as it is defined, if no score
     of theirs is zero.

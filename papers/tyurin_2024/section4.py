@@ -21,7 +21,7 @@ def _step_at_least_four(case):
 @tyurin.direct(
     "thm4.1",
     "Theorem 4.1",
-    Erratum("misprint", fixed_by="thm4.1.fixed", charitable="thm4.1.fixed"),
+    Erratum("misprint", "thm4.1.fixed"),
     kind="existence",
     problems=(SPIKE,),
     powerless="it is about the origin, not about a run",

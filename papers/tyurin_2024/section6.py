@@ -88,7 +88,7 @@ def _weights(it: View, beta: Number, weight: Number, rows: int, doubt: float, mo
     "Section 6",
     GRADIENT,
     _Followed,
-    Erratum("misprint", fixed_by="sec6.limits.fixed", charitable="sec6.limits.fixed"),
+    Erratum("misprint", "sec6.limits.fixed"),
     kind="limit",
     since=1,
     problems=("loss-spike",),
@@ -135,11 +135,7 @@ def limits(it, c):
 
 
 @tyurin.stopping(
-    "thm6.1",
-    "Theorem 6.1",
-    NORMALIZED,
-    separable,
-    slower="normalized-lr-gd/beta-frozen",
+    "thm6.1", "Theorem 6.1", NORMALIZED, separable, slower="normalized-lr-gd/beta-frozen"
 )
 def normalized_descent(c):
     r"""Normalized LR+GD separates separable data after at most R²/μ² + 2 log(2n−1)/(γμ²)

@@ -64,7 +64,7 @@ def _slope(f: Callable[[list[Any]], Any], theta: Sequence[float], k: int) -> Num
 @NONLINEAR.direct(
     "sec8.step",
     "Section 8, the gradient step with the logistic loss",
-    Erratum("misprint", fixed_by="sec8.step.fixed", charitable="sec8.step.fixed"),
+    Erratum("misprint", "sec8.step.fixed"),
 )
 def nonlinear_step_as_printed(c):
     r"""The gradient step with the logistic loss adds the mean of ∇g(a_i; θ_t) with weights
@@ -124,7 +124,7 @@ SMALL_STEPS = (LR_GD, separable, known_optimum, _small_step, _few_rows)
     "sec8.bias",
     "Section 8, Implicit bias",
     *SMALL_STEPS,
-    Erratum("misprint", fixed_by="sec8.bias.fixed", charitable="sec8.bias.fixed"),
+    Erratum("misprint", "sec8.bias.fixed"),
     kind="limit",
     problems=(ONE_ROW,),
 )

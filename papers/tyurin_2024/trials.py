@@ -20,10 +20,7 @@ SECTION3 = (
     Trial("batch-perceptron", "degenerate:kind=collinear,n=1,d=2"),
     Trial("batch-perceptron", "gaussian:n=30,d=4,seed=1,separable=1 --kernel rbf:gamma=0.5"),
 )
-SECTION4 = (
-    Trial("lr-gd:step=4", "loss-spike", 10),
-    Trial("lr-gd:step=1e6", "loss-spike", 10),
-)
+SECTION4 = (Trial("lr-gd:step=4", "loss-spike", 10), Trial("lr-gd:step=1e6", "loss-spike", 10))
 SECTION5 = (
     Trial("batch-perceptron", "worst-case:n=16", 20),
     Trial("batch-perceptron", "worst-case:n=1000", 310),

@@ -16,27 +16,13 @@ from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View
 from gammabar.harness.verify.numbers import LEVELS, middle, number, working
 from gammabar.oracle.signed import signed_margin
-from gammabar.papers.ramdas_pena_2015 import (
-    appendix_a,
-    quantities,
-    section4,
-    section5,
-    section6,
-    small_data,
-)
+from gammabar.papers.ramdas_pena_2015 import quantities, section4, section5, section6, small_data
+from gammabar.papers.ramdas_pena_2015.algorithms import nearest_in_simplex
 from gammabar.papers.ramdas_pena_2015.quantities import signed_normalised
 from gammabar.papers.ramdas_pena_2015.small_data import over
 from gammabar.problems import DenseProblem, ProblemError, from_arrays
 from gammabar.solvers import Iterate
 from gammabar.solvers.ramdas_pena import ISNKPVN, NVN, SNKP, SNKPVN, Winnow
-
-# What is registered ------------------------------------------------------------------------------
-
-
-# The plan ----------------------------------------------------------------------------------------
-
-
-# Witnesses, by hand ------------------------------------------------------------------------------
 
 
 def test_winnow_needs_log_d() -> None:
@@ -78,18 +64,6 @@ def test_theorem_4_counts_loops_from_zero_and_forgets_witnesses() -> None:
     assert verdict("rp.thm4.2.fixed", ISNKPVN(4.0, 0.5), third, 20).verdict == "holds"
 
 
-def test_gradients_at_a_corner_are_not_perpendicular() -> None:
-    # G = I, α = (0, 1), q = (1, 0), μ = 4; and q = (½, ½), μ = 1.
-    for target in ((1, Fraction(-1, 4)), (Fraction(1, 2), Fraction(-1, 2))):
-        assert appendix_a.nearest_in_simplex(target).tolist() == [1, 0]
-    values = {value for value, _ in appendix_a._euclidean_conditions(Case())}
-    assert min(values) == 0
-    assert 1 in values
-
-
-# Constants, by hand ------------------------------------------------------------------------------
-
-
 def bound(identifier: str, text: str, solver=None) -> float:
     case = Case(open_problem(text), solver, unit=STATEMENTS[identifier].unit)
     assert STATEMENTS[identifier].inapplicable(case) is None
@@ -97,45 +71,41 @@ def bound(identifier: str, text: str, solver=None) -> float:
         return middle(number(STATEMENTS[identifier].body(case)))
 
 
-def test_printed_bounds() -> None:
-    simplex = "degenerate:kind=simplex,n=16,d=16"  # ρ = 1/4
-    assert bound("rp.perceptron", simplex) == 16
-    assert bound("rp.normalized", simplex) == 16
-    assert bound("rp.nkp", simplex) == 16
-    assert bound("rp.thm1", simplex) == pytest.approx(8 * math.sqrt(2 * math.log(16)))
-    separator = bound("rp.lem8.separator", simplex, SNKPVN(0.1))
-    assert separator == pytest.approx(8 * math.sqrt(32))
-    pair = "degenerate:kind=opposite,n=4,d=1"  # rows 1, 1, 1, −1: ρ = −1 and ‖q‖ = ½
-    assert bound("rp.nvn", pair, NVN(0.125)) == 64
-    assert bound("rp.lem9.solution", pair, SNKPVN(0.25)) == pytest.approx(4 * math.sqrt(8))
-    assert bound("gb.snkp.any.exit", pair, SNKP(0.5)) == pytest.approx(
-        4 * math.sqrt(2 * math.log(4))
-    )
-    winnow = "degenerate:kind=collinear,n=1,d=2,seed=25"  # the row (3, −4): ρ₁ = 3/4
-    assert bound("rp.winnow", winnow, Winnow()) == 0
-    assert bound("rp.winnow.fixed", winnow, Winnow()) == pytest.approx(64 / 9 * math.log(2))
-    assert bound("rp.winnow.fixed", winnow, Winnow(0.5)) == pytest.approx(4 * math.log(2))
+SIMPLEX = "degenerate:kind=simplex,n=16,d=16"  # ρ = 1/4
+PAIR = "degenerate:kind=opposite,n=4,d=1"  # rows 1, 1, 1, −1: ρ = −1 and ‖q‖ = ½
+ROW = "degenerate:kind=collinear,n=1,d=2,seed=25"  # the row (3, −4): ρ₁ = 3/4
 
 
-def test_temperatures() -> None:
+@pytest.mark.parametrize(
+    ("statement", "problem", "solver", "wanted"),
+    [
+        ("rp.perceptron", SIMPLEX, None, 16),
+        ("rp.normalized", SIMPLEX, None, 16),
+        ("rp.nkp", SIMPLEX, None, 16),
+        ("rp.thm1", SIMPLEX, None, 8 * math.sqrt(2 * math.log(16))),
+        ("rp.lem8.separator", SIMPLEX, SNKPVN(0.1), 8 * math.sqrt(32)),
+        ("rp.nvn", PAIR, NVN(0.125), 64),
+        ("rp.lem9.solution", PAIR, SNKPVN(0.25), 4 * math.sqrt(8)),
+        ("gb.snkp.any.exit", PAIR, SNKP(0.5), 4 * math.sqrt(2 * math.log(4))),
+        ("rp.winnow", ROW, Winnow(), 0),
+        ("rp.winnow.fixed", ROW, Winnow(), 64 / 9 * math.log(2)),
+        ("rp.winnow.fixed", ROW, Winnow(0.5), 4 * math.log(2)),
+    ],
+)
+def test_printed_bounds(statement, problem, solver, wanted) -> None:
+    assert bound(statement, problem, solver) == pytest.approx(wanted)
+
+
+def test_temperatures_and_loops() -> None:
     mu, centred = Fraction(2), Fraction(2 * 7)
-    case = Case(open_problem("worst-case:n=7"))
+    case = Case(open_problem("worst-case:n=7"), ISNKPVN(4.0, 0.01), unit=True)
     with working(LEVELS[1]):
         for k in range(6):
             assert middle(section4.temperature(k)) == pytest.approx(float(mu))
             assert middle(section6.temperature(case, k)) == pytest.approx(float(centred))
             theta = Fraction(2, k + 3)
             mu, centred = (1 - theta) * mu, (1 - theta) * centred
-
-
-def test_loops() -> None:
-    solver = ISNKPVN(4.0, 0.01)
-    case = Case(open_problem("worst-case:n=7"), solver, unit=True)
-    with working(LEVELS[1]):
         assert middle(section6._loops(case, Fraction(1, 64))) == pytest.approx(3)
-
-
-# What the statements are made of -----------------------------------------------------------------
 
 
 @settings(max_examples=50)
@@ -147,7 +117,7 @@ def test_smoothed_maximum_is_enclosed(scores, scale, seed) -> None:
     rng = np.random.default_rng(seed)
     parts = rng.integers(0, 5, len(scores)) + np.eye(len(scores), dtype=int)[0]
     q, s, mu = over(parts, int(parts.sum())), over(scores, 7), Fraction(scale, 11)
-    p = appendix_a.nearest_in_simplex(q - s / mu)
+    p = nearest_in_simplex(q - s / mu)
     exact = number(-s @ p - mu / 2 * ((p - q) @ (p - q)))
     with working(LEVELS[1]):
         found = quantities.prox_value([*map(number, s)], [*map(number, q)], number(mu))
@@ -223,6 +193,3 @@ def test_rational_and_ball_gram_matrices_agree() -> None:
         for alpha in small_data.samples(exact):
             one, other = small_data.Gram(exact).loss(alpha), small_data.Gram(balls).loss(alpha)
             assert other.overlaps(number(one))
-
-
-# --- rounding refutes nobody ---------------------------------------------------------------------

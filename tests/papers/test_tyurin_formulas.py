@@ -16,27 +16,14 @@ from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, fact, middle, working
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import STATEMENTS as REGISTERED, direct
-from gammabar.papers.tyurin_2024 import (
-    experiments,
-    reference,
-    section3,
-    table1,
-)
+from gammabar.papers.tyurin_2024 import experiments, reference, section3, table1
 from gammabar.papers.tyurin_2024.reduction import NormalizedRate, Path, Rate
-from gammabar.problems import DenseProblem, Kernel, KernelProblem, load
+from gammabar.problems import DenseProblem, load
 from gammabar.solvers.tyurin import (
     BatchPerceptron,
     LogisticRegressionGD,
     NormalizedLogisticRegressionGD,
 )
-
-# What is expected
-
-
-# Wrong solvers
-
-
-# Random problems
 
 
 @st.composite
@@ -44,13 +31,7 @@ def problems(draw):
     n, d = draw(st.integers(1, 5)), draw(st.integers(1, 3))
     X = draw(st.lists(st.lists(st.integers(-3, 3), min_size=d, max_size=d), min_size=n, max_size=n))
     y = draw(st.lists(st.sampled_from((-1, 1)), min_size=n, max_size=n))
-    kernel = draw(st.sampled_from((None, None, Kernel("rbf", gamma=0.5), Kernel("linear"))))
-    if kernel is not None:
-        return KernelProblem(np.array(X), np.array(y), kernel)
     return DenseProblem(np.array(X), np.array(y))
-
-
-# Numbers by hand
 
 
 def bound(statement, problem, solver=None):
@@ -131,14 +112,9 @@ def test_the_rate_tends_to_zero():
     assert bounds[2] < 1e-10
 
 
-# The perceptrons' paths and Assumption 3.1
-
-
 @settings(max_examples=60)
 @given(problems(), st.booleans())
 def test_the_path_is_that_of_exact_arithmetic(problem, normalised):
-    if problem.dimension == problem.n and hasattr(problem, "kernel"):
-        return  # the reference has no transcendental kernel
     rows = [[Fraction(float(v)) for v in problem.row(i)] for i in range(problem.n)]
     method = reference.normalized_batch_perceptron if normalised else reference.batch_perceptron
     path = Path(Case(problem), method)
@@ -170,9 +146,6 @@ def test_assumption_3_1_of_the_data_sets_of_the_paper():
     # 53-bit integers: more than int64 can multiply
     wide = DenseProblem(np.array([[1 / 3, 0.1], [0.7, -0.9]]), np.array([1, -1]))
     section3.non_degenerate(Case(wide))
-
-
-# Fashion-MNIST
 
 
 @pytest.mark.parametrize("statement", ["tyurin.table1.imbalanced", "tyurin.table1.fashion"])
