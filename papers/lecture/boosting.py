@@ -12,7 +12,7 @@ import contextlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count, islice, pairwise
 from typing import Any
 
@@ -42,9 +42,8 @@ NAMES = ("D", "epsilon", "gamma", "alpha", "z", "product")
 
 def points(case):
     """The problem, if there is one, has points and two classes."""
-    if case.given is None or isinstance(case.problem, DenseProblem | SparseProblem):
-        return None
-    return "AdaBoost needs points and two classes, dense or sparse"
+    fits = case.given is None or isinstance(case.problem, DenseProblem | SparseProblem)
+    return None if fits else "AdaBoost needs points and two classes, dense or sparse"
 
 
 def stumps(case):
@@ -64,79 +63,46 @@ def always_plus(X: Any, y: Any) -> Any:
 
 def _rotating(X: Any, y: Any) -> Any:
     """A weak learner that may be worse than chance: thresholds in one column after the other."""
-    turn = count()
 
-    def learn(D: Floats) -> Any:
-        k = next(turn)
+    def hypothesis(k: int) -> Any:
         return lambda Z: np.where(Z[:, k % Z.shape[1]] > k % 3, 1, -1).astype(np.int8)
 
-    return learn
+    turn = map(hypothesis, count())
+    return lambda D: next(turn)
 
 
-@dataclass(frozen=True)
 class Round:
-    """One round t = 1, 2, …: the votes before and after it, h_t(x_i) y_i, asked anew, and y."""
+    """One round t = 1, 2, …: the votes before and after it, h_t(x_i) y_i, asked anew, and y.
 
-    where: str
-    t: int
-    before: Any
-    after: Any
-    agrees: Any
-    y: Any
+    ``epsilon`` is P_{D_t}[h_t(x) ≠ y] for the D_t that the round before left, ``right`` 1 − ε_t up
+    to the rounding of D_t, ``gamma`` ½ − ε_t. A round is ``perfect`` if h_t is always right or
+    always wrong: then α_t is infinite. ``slip`` is the relative error of sums of D_t in doubles, in
+    any order, and of what rounding makes of it in 1 − ε_t; 0 of a perfect round, which has no sum.
+    """
 
-    @cached_property
-    def D(self) -> list[Number]:
-        """D_t as delivered: what the round before left."""
-        return [arb(v) for v in np.asarray(self.before.dual, dtype=np.float64).tolist()]
-
-    @property
-    def n(self) -> int:
-        """Number of points."""
-        return len(self.agrees)
-
-    @cached_property
-    def epsilon(self) -> Number:
-        """P_{D_t}[h_t(x) ≠ y]."""
-        return total(d for d, a in zip(self.D, self.agrees, strict=True) if a < 0)
-
-    @cached_property
-    def right(self) -> Number:
-        """P_{D_t}[h_t(x) = y]: 1 − ε_t, up to the rounding of D_t."""
-        return total(d for d, a in zip(self.D, self.agrees, strict=True) if a > 0)
-
-    @property
-    def gamma(self) -> Number:
-        """γ_t = ½ − ε_t."""
-        return number(1) / 2 - self.epsilon
-
-    @property
-    def perfect(self) -> bool:
-        """Whether h_t is always right or always wrong: α_t is infinite."""
-        return abs(int(self.agrees.sum())) == self.n
-
-    @property
-    def slip(self) -> float:
-        """Relative error of sums of D_t in doubles, in any order, and of what rounding makes of it
-        in 1 − ε_t; 0 of a perfect round, which has no such sum."""
-        if self.perfect:
-            return 0.0
+    def __init__(self, where: str, t: int, before: Any, after: Any, agrees: Any, y: Any) -> None:
+        self.where, self.t, self.before, self.after = where, t, before, after
+        self.agrees, self.y, self.n = agrees, y, len(agrees)
+        D = [arb(v) for v in np.asarray(before.dual, dtype=np.float64).tolist()]
+        self.epsilon, self.right = (
+            total(d for d, a in zip(D, agrees, strict=True) if sign * a > 0) for sign in (-1, 1)
+        )
+        self.gamma = number(1) / 2 - self.epsilon
+        self.perfect = abs(int(agrees.sum())) == self.n
         least = min(float(self.epsilon.mid()), float(self.right.mid()))
-        return (4 * self.n + 64) * ROUNDOFF * (1 + 1 / least)
+        self.slip = 0.0 if self.perfect else (4 * self.n + 64) * ROUNDOFF * (1 + 1 / least)
 
 
 @dataclass(frozen=True)
 class Session:
-    """The rounds of one run, and what is wrong with it, if anything.
-
-    Or may be wrong: `known` is None where rounding may be as large as what is compared.
-    """
+    """The rounds of one run, and what is wrong with it, or may be (`known` is None), if anything;
+    `best` says whether the weak learner looks for the best stump."""
 
     where: str
     X: Any
     rounds: list[Round]
     wrong: str = ""
     known: Trit = False
-    #: Whether the weak learner looks for the best stump.
     best: bool = False
 
     @property
@@ -198,9 +164,8 @@ def sessions(case: Case) -> Iterator[Session]:
 def session(case: Case, solver: Any, problem: Any, where: str, rounds: int) -> Session:
     """One run, the first; its rounds are made anew at each precision, for they have balls."""
     y = np.asarray(problem.y, dtype=np.int64)
-    played, wrong, known = case.remember(
-        f"session {where}", lambda: _play(solver, problem, y, rounds)
-    )
+    play = partial(_play, solver, problem, y, rounds)
+    played, wrong, known = case.remember(f"session {where}", play)
     found = [
         Round(f"{where}, t = {t}", t, before, after, agrees, y)
         for t, (before, after, agrees) in enumerate(played, start=1)
@@ -229,7 +194,8 @@ def _play(solver: Any, problem: Any, y: Any, rounds: int) -> tuple[list[Any], st
             return played, "", True
     if not played:
         return played, "the run ends before its first round", False
-    if len(played) < rounds and _seen(_weights(played[-1][1], [h for *_, h in played])).all():
+    weights = _weights(played[-1][1], [h for *_, h in played])
+    if len(played) < rounds and (weights > FAINT).all():
         return played, f"the run ends after {len(played)} of {rounds} rounds", False
     return played, "", True
 
@@ -241,9 +207,8 @@ def _weights(vote: Any, agreed: list[Any]) -> Floats:
     return np.asarray(raw / raw.sum())
 
 
-def _seen(weights: Floats) -> Mask:
-    """Which of them are not near the end of the doubles, where the solver may lose them."""
-    return weights > 2.0**-960
+#: Weights below that are near the end of the doubles, where the solver may lose them.
+FAINT = 2.0**-960
 
 
 def apart(values: Any, wanted: Any) -> float:
@@ -251,7 +216,7 @@ def apart(values: Any, wanted: Any) -> float:
     values, wanted = np.asarray(values, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
     if values.shape != wanted.shape:
         return math.inf
-    seen = _seen(wanted)
+    seen = wanted > FAINT
     return float(np.max(np.abs(values - wanted)[seen] / wanted[seen], initial=0.0))
 
 

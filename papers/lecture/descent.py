@@ -1,6 +1,6 @@
 """Smooth functions in doubles and in balls, with their exact minima; runs of gradient descent.
 
-A solver is given the `Function` of a `Target`, in doubles; what it does is checked in balls.
+A solver is given the ``function`` of a target, in doubles; what it does is checked in balls.
 Neither shares code with the functions in `gammabar.solvers`.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,42 +21,17 @@ from gammabar.papers.lecture.quantities import *
 from gammabar.problems import KernelProblem, Problem
 
 
-@dataclass
-class Function:
-    """What a solver is given: a smooth convex function in doubles; see `gammabar.solvers`.
-
-    A quadratic ½ wᵀAw − bᵀw has ``A`` and ``b``.
-    """
-
-    smoothness: float
-    strong_convexity: float
-    dimension: int
-    value: Callable[[Floats], float]
-    gradient: Callable[[Floats], Floats]
-    norm: Callable[[Floats], Any] = np.linalg.norm
-    minimiser: Any = None
-    A: Any = None
-    b: Any = None
-
-    def origin(self) -> Floats:
-        """0."""
-        return np.zeros(self.dimension)
-
-
 class _Target(ABC):
-    """A β-smooth, λ-strongly convex function in balls, and the same in doubles.
+    """A β-smooth, λ-strongly convex function in balls; ``function`` is the same in doubles, with
+    the β and λ that the solver is told. A quadratic ½ wᵀAw − bᵀw has ``A`` and ``b``."""
 
-    Attributes
-    ----------
-    name : str
-    function : Function
-        Its β and λ are the doubles that the solver is told.
-    """
-
-    def __init__(self, name: str, function: Function) -> None:
-        self.name, self.function, self.dimension = name, function, function.dimension
+    def __init__(self, name: str, beta: float, lam: float, dimension: int, **told: Any) -> None:
+        self.name, self.dimension = name, dimension
         #: β and λ; balls that contain one double, whatever the precision.
-        self.beta, self.lam = number(function.smoothness), number(function.strong_convexity)
+        self.beta, self.lam = number(beta), number(lam)
+        told = {"norm": np.linalg.norm, "minimiser": None, "A": None, "b": None} | told
+        told |= {"smoothness": beta, "strong_convexity": lam, "dimension": dimension}
+        self.function = SimpleNamespace(**told, origin=lambda: np.zeros(dimension))
 
     @property
     def kappa(self) -> Number:
@@ -99,12 +74,9 @@ class QuadraticTarget(_Target):
         exact = np.array_equal(M, np.diag(np.diagonal(M)))
         eigenvalues = np.sort(np.diagonal(M)) if exact else np.linalg.eigvalsh(M)
         low, high = float(eigenvalues[0]), float(eigenvalues[-1])
-
-        def value(w: Floats) -> float:
-            return float(w @ (M @ w) / 2 - v @ w)
-
-        function = Function(high, low, d, value, lambda w: M @ w - v, A=M.copy(), b=v.copy())
-        super().__init__(f"A = {[list(row) for row in A]}, b = {list(b)}", function)
+        told: Any = {"A": M.copy(), "b": v.copy(), "gradient": lambda w: M @ w - v}
+        told["value"] = lambda w: float(w @ (M @ w) / 2 - v @ w)
+        super().__init__(f"A = {[list(row) for row in A]}, b = {list(b)}", high, low, d, **told)
         self.A, self.b = arb_mat(d, d, [arb(v) for row in A for v in row]), column(b)
 
     def height(self, w: Column) -> Number:
@@ -115,17 +87,16 @@ class QuadraticTarget(_Target):
 
     def slip(self, w: Column) -> float:
         # Sums of d products and one subtraction, in any order (Higham 2002, §3.1).
-        scale = _sizes(self.A) * _sizes(w) + _sizes(self.b)
-        return (self.dimension + 4) * ROUNDOFF * upper(length(scale))
+        A, x, b = (
+            arb_mat(M.nrows(), M.ncols(), [abs(v) for v in M.entries()])
+            for M in (self.A, w, self.b)
+        )
+        return (self.dimension + 4) * ROUNDOFF * upper(length(A * x + b))
 
     @cached_property
     def optimum(self) -> tuple[Number, Number]:
         best = self.A.solve(self.b)
         return -inner(self.b, best) / 2, length(best)
-
-
-def _sizes(M: arb_mat) -> arb_mat:
-    return arb_mat(M.nrows(), M.ncols(), [abs(v) for v in M.entries()])
 
 
 class LogisticTarget(_Target):
@@ -144,7 +115,8 @@ class LogisticTarget(_Target):
 
         smoothness, d = problem.radius**2 / 4 + strength, problem.dimension
         name = f"logistic, λ = {strength:g}" + (f", {name}" if name else "")
-        super().__init__(name, Function(smoothness, strength, d, value, gradient, problem.norm))
+        told = {"value": value, "gradient": gradient, "norm": problem.norm}
+        super().__init__(name, smoothness, strength, d, **told)
         rows = np.arange(self.n)
         scores = [self.space.exact_scores(e, rows) for e in np.eye(d)]
         #: scores = S w; in a kernel space w has the coefficients of the rows, and S is Gram's.
@@ -222,8 +194,8 @@ class BendTarget(_Target):
             return s * u - s * s / (2 * bend) + lam * u * u / 2
 
         name = f"a bend, β = {smoothness:g}, λ = {lam:g}, slope {slope:g}"
-        f = Function(smoothness, lam, 1, value, gradient, minimiser=np.ones(1))
-        super().__init__(name, f)
+        told = {"value": value, "gradient": gradient, "minimiser": np.ones(1)}
+        super().__init__(name, smoothness, lam, 1, **told)
 
     def _bent(self, w: Column) -> tuple[Number, Number]:
         """u = w − 1 and the slope of h there, a clipped line, which needs no cases."""

@@ -36,15 +36,14 @@ def small(case):
     """The problem, if there is one, is small enough for matrices of balls."""
     if case.given is None:
         return None
-    if case.n * case.problem.dimension > LARGEST:
-        return f"n·d is more than {LARGEST:,}: too large for exact matrices"
-    if 0 < case.problem.radius < SHORTEST:
-        return (
-            "the rows are shorter than 2^-400: TINY, which allows for underflow, would excuse all"
-        )
-    if case.problem.radius > LONGEST:
-        return "the rows are longer than 2^400: their squares may leave the range of doubles"
-    return None
+    radius, exact = (
+        case.problem.radius,
+        f"n·d is more than {LARGEST:,}: too large for exact matrices",
+    )
+    short = "the rows are shorter than 2^-400: TINY, which allows for underflow, would excuse all"
+    long = "the rows are longer than 2^400: their squares may leave the range of doubles"
+    reason = long if radius > LONGEST else short if 0 < radius < SHORTEST else None
+    return exact if case.n * case.problem.dimension > LARGEST else reason
 
 
 # Columns of balls
@@ -140,11 +139,9 @@ def vector(values: Any) -> fmpq_mat:
     return matrix([[v] for v in values])
 
 
-def diagonal(values: Any) -> fmpq_mat:
-    """A diagonal matrix."""
-    entries = list(values)
-    n = range(len(entries))
-    return matrix([[entries[i] if i == j else 0 for j in n] for i in n])
+def times_identity(value: Any, n: int) -> fmpq_mat:
+    """λI."""
+    return matrix([[value if i == j else 0 for j in range(n)] for i in range(n)])
 
 
 #: Pairs (d, v), d ≥ 0: the features √d v_i of the point i. Their products are K = Σ d v vᵀ.

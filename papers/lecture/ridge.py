@@ -46,10 +46,10 @@ class Regression:
         self.X, self.targets = np.array(features, dtype=float), np.array(y, dtype=float)
         self.Phi, self.y, self.lam = matrix(features), vector(y), rational(strength)
         self.K = self.Phi * self.Phi.transpose()
-        self.regularised = self.K + diagonal([self.lam] * self.n)
+        self.regularised = self.K + times_identity(self.lam, self.n)
         self.alpha = self.regularised.solve(self.y)
         columns = self.Phi.transpose()
-        self.normal = columns * self.Phi + diagonal([self.lam] * self.Phi.ncols())
+        self.normal = columns * self.Phi + times_identity(self.lam, self.Phi.ncols())
         self.w = self.normal.solve(columns * self.y)
 
     def objective(self, alpha: fmpq_mat) -> fmpq:

@@ -21,14 +21,11 @@ from gammabar.problems import DenseProblem
 # Lemma 7
 
 
-@lec.direct(
-    "lem7",
-    "Lemma 7",
-    ON_POINTS,
-    kind="stopping",
-    problems=BOOSTED,
-    slower="adaboost/alpha-without-half",
-)
+boosted = lec.sharing(ON_POINTS, problems=BOOSTED)
+SLOWER = "adaboost/alpha-without-half"
+
+
+@boosted.direct("lem7", "Lemma 7", kind="stopping", slower=SLOWER)
 def no_training_error(c):
     r"""AdaBoost with weak hypotheses of advantage γ has training error 0 after log(2n)/(2γ²)
     rounds.
@@ -60,21 +57,12 @@ def _mistakes(r: Round, least: int, most: int, bound: Number, allowance: float =
 
 #: Labels of the points 1, 2, 3 for a learner that always answers +1; and the same in a search.
 LABELS = (1, 1, -1)
-CONSTANT = lec.sharing(
-    kind="stopping",
-    inputs={
-        "y": choices(1, -1, shape=("n",)),
-        "gamma": rationals(Fraction(1, 10), Fraction(9, 10)),
-    },
-)
+GAMMA = rationals(Fraction(1, 10), Fraction(9, 10))
+INPUTS = {"y": choices(1, -1, shape=("n",)), "gamma": GAMMA}
+always_one = lec.sharing(BOOSTING, Erratum("misprint", "lem7"), kind="stopping", inputs=INPUTS)
 
 
-@CONSTANT.direct(
-    "lem7.line4",
-    "Lemma 7, with the condition that line 4 of Algorithm 3 prints",
-    BOOSTING,
-    Erratum("misprint", "lem7"),
-)
+@always_one.direct("lem7.line4", "Lemma 7, with the condition that line 4 of Algorithm 3 prints")
 def no_training_error_line_4(c):
     r"""AdaBoost with ε_t ≤ 1 − γ has training error 0 after log(2n)/(2γ²) rounds.
 
@@ -92,7 +80,7 @@ def no_training_error_line_4(c):
         yield from _constant_learner(c, y, number(gamma), 1 - number(gamma))
 
 
-@CONSTANT.direct("def5", "Definition 5, as Lemma 7 uses it", BOOSTING, Erratum("misprint", "lem7"))
+@always_one.direct("def5", "Definition 5, as Lemma 7 uses it")
 def no_training_error_definition_5(c):
     r"""AdaBoost with weak hypotheses of error at most γ has training error 0 after log(2n)/(2γ²)
     rounds.
@@ -112,9 +100,7 @@ def no_training_error_definition_5(c):
         yield from _constant_learner(c, y, number(gamma), number(gamma))
 
 
-def _constant_learner(
-    case: Case, y: tuple[int, ...], gamma: Number, worst: Number
-) -> list[Relation]:
+def _constant_learner(case, y, gamma, worst):
     """Lemma 7 for a learner that always answers +1, if every ε_t ≤ `worst`."""
     n = len(y)
     T = 1 / (2 * gamma**2) * log(2 * n)
@@ -122,14 +108,10 @@ def _constant_learner(
         raise Unclaimed("one label alone: the learner makes no mistake, or nothing but mistakes")
     problem = DenseProblem(np.arange(1, n + 1)[:, None], np.array(y))
     solver = steered(solver_of(case), learner=always_plus)
-    s = session(case, solver, problem, "h = +1", math.ceil(upper(T)))
-    claims = []
-    for r, least, most in s.errors():
-        if not r.epsilon <= worst:
-            raise Unclaimed(f"ε_{r.t} is above what the condition allows")
-        if r.t > T - 1:
-            claims.append(_mistakes(r, least, most, number(0)))
-    return claims
+    played = [*session(case, solver, problem, "h = +1", math.ceil(upper(T))).errors()]
+    if above := [r.t for r, *_ in played if not r.epsilon <= worst]:
+        raise Unclaimed(f"ε_{above[0]} is above what the condition allows")
+    return [_mistakes(*one, number(0)) for one in played if one[0].t > T - 1]
 
 
 # The proof of Lemma 7
@@ -147,7 +129,7 @@ def _slack(r: Round, value: Number) -> float:
     return 0.0 if r.perfect else r.slip * upper(value) + TINY
 
 
-@lec.direct("alg3.z", "Proof of Lemma 7", ON_POINTS, kind="anytime", problems=BOOSTED)
+@boosted.direct("alg3.z", "Proof of Lemma 7", kind="anytime")
 def error_is_below_the_product(c):
     r"""The training error of AdaBoost after T rounds is at most z_2 ⋯ z_{T+1}, and z_{t+1} is
     √(1 − 4γ_t²) with γ_t = ½ − ε_t.
@@ -169,16 +151,15 @@ def error_is_below_the_product(c):
 
 
 SMALL = rationals(Fraction(1, 1000), Fraction(499, 1000))
-
-
-@lec.direct(
-    "alg3.z.sum",
+LINE, BOUND = (
     "Proof of Lemma 7, the third line on z_{t+1}",
-    BOOSTING,
-    Erratum("transcription", "alg3.z.sum.fixed"),
-    kind="identity",
-    inputs={"epsilon": SMALL},
+    "Proof of Lemma 7, the bound on z_{t+1}",
 )
+lost, minus = Erratum("transcription", "alg3.z.sum.fixed"), Erratum("misprint", "alg3.z.exp.fixed")
+sums, exps = ({"kind": "identity", "inputs": {name: SMALL}} for name in ("epsilon", "gamma"))
+
+
+@lec.direct("alg3.z.sum", LINE, BOOSTING, lost, **sums)
 def normaliser_as_printed(c):
     r"""z_{t+1} = (1 − ε)√(ε/(1 − ε)) + ε√((1 − ε)/ε) − 2√(ε(1 − ε)).
 
@@ -193,14 +174,7 @@ def normaliser_as_printed(c):
     return _normaliser(c, lambda both, root: both - root, "z = … + … − 2√(ε(1 − ε))")
 
 
-@lec.direct(
-    "alg3.z.sum.fixed",
-    "Proof of Lemma 7, the third line on z_{t+1}, with = for −",
-    ON_POINTS,
-    kind="identity",
-    problems=BOOSTED,
-    inputs={"epsilon": SMALL},
-)
+@boosted.direct("alg3.z.sum.fixed", f"{LINE}, with = for −", **sums)
 def normaliser(c):
     r"""z_{t+1} = (1 − ε)√(ε/(1 − ε)) + ε√((1 − ε)/ε) = 2√(ε(1 − ε)).
 
@@ -227,14 +201,7 @@ def _normaliser(case, side, what):
             yield equal(r.after.extra["z"], wanted, what, where=r.where, allowance=slack)
 
 
-@lec.direct(
-    "alg3.z.exp",
-    "Proof of Lemma 7, the bound on z_{t+1}",
-    BOOSTING,
-    Erratum("misprint", "alg3.z.exp.fixed"),
-    kind="identity",
-    inputs={"gamma": SMALL},
-)
+@lec.direct("alg3.z.exp", BOUND, BOOSTING, minus, **exps)
 def normaliser_bound_as_printed(c):
     r"""√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{2γ_t²} ≤ e^{−2γ²}.
 
@@ -250,14 +217,12 @@ def normaliser_bound_as_printed(c):
     return _exponentials(c, +1)
 
 
-@lec.direct(
+@boosted.direct(
     "alg3.z.exp.fixed",
-    "Proof of Lemma 7, the bound on z_{t+1}, with its minus",
-    ON_POINTS,
+    f"{BOUND}, with its minus",
     kind="anytime",
-    problems=BOOSTED,
     inputs={"gamma": SMALL},
-    slower="adaboost/alpha-without-half",
+    slower=SLOWER,
 )
 def normaliser_bound(c):
     r"""√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{−2γ_t²} ≤ e^{−2γ²}, and so z_2 ⋯ z_{T+1} ≤
@@ -372,24 +337,12 @@ def _best(s: Session, r: Round, found: Number) -> Relation:
 POINTS = 6
 
 
-def _thresholds():
-    """x ↦ sign(x ≥ θ), one row each: VC dimension 1."""
-    return np.array([np.where(np.arange(POINTS) >= c, 1, -1) for c in range(POINTS + 1)])
-
-
-def _intervals():
-    """x ↦ sign(a ≤ x < b), one row each: VC dimension 2."""
-    x, ends = np.arange(POINTS), combinations(range(POINTS + 1), 2)
-    return np.array([np.where((a <= x) & (x < b), 1, -1) for a, b in ends])
-
-
 def _combined(H, T):
     """Members of LC(H, T) on the domain: those with weights −2, …, 2. (sign(0) is +1.)"""
     found: set[tuple[int, ...]] = set()
     weights = np.array(list(product(range(-2, 3), repeat=T)))
-    for rows in combinations(range(len(H)), T):
-        signs = np.where(weights @ H[list(rows)] >= 0, 1, -1)
-        found.update(map(tuple, signs.tolist()))
+    for rows in combinations(np.where(H, 1, -1), T):
+        found.update(map(tuple, np.where(weights @ np.array(rows) >= 0, 1, -1).tolist()))
     return found
 
 
@@ -402,8 +355,12 @@ def _vc_dimension(patterns: set[tuple[int, ...]]) -> int:
     return 0
 
 
-#: Classes and their VC dimensions.
-CLASSES = {"thresholds": (_thresholds, 1), "intervals": (_intervals, 2)}
+domain, ends = np.arange(POINTS), range(POINTS + 1)
+#: x ↦ sign(x ≥ θ) and x ↦ sign(a ≤ x < b), one row each, and their VC dimensions.
+CLASSES = {
+    "thresholds": (np.array([domain >= c for c in ends]), 1),
+    "intervals": (np.array([(a <= domain) & (domain < b) for a, b in combinations(ends, 2)]), 2),
+}
 VC = lec.sharing(
     kind="existence", powerless="it is about classes of hypotheses, not about a solver"
 )
@@ -415,7 +372,7 @@ def _bounded(case: Case, rounds: tuple[int, ...], constant: int) -> Iterator[Rel
         H, d = CLASSES[name]
         bound = constant * T * d * log(T)
         what, where = "VC-dim(LC(H, T)) ≤ c T d log T", f"{name}, d = {d}, T = {T}"
-        yield at_most(_vc_dimension(_combined(H(), T)), bound, what, where=where)
+        yield at_most(_vc_dimension(_combined(H, T)), bound, what, where=where)
 
 
 @VC.direct(

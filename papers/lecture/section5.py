@@ -56,13 +56,11 @@ def _regressions(case: Case) -> Iterator[tuple[Regression, str, fmpq_mat]]:
             yield r, f"{r.name}, α = {[str(v) for v in a.entries()]}", a
 
 
-@IDENTITY.direct(
-    "ridge",
-    "Section 5, closed form solution",
-    Method("kernel-ridge"),
-    Erratum("substance", "ridge.fixed"),
-    inputs=RIDGES,
-)
+CLOSED = "Section 5, closed form solution"
+RIDGE_ERRATUM = Method("kernel-ridge"), Erratum("substance", "ridge.fixed")
+
+
+@IDENTITY.direct("ridge", CLOSED, *RIDGE_ERRATUM, inputs=RIDGES)
 def ridge_as_printed(c):
     r"""The gradient of the dual objective vanishes if and only if α = (K + λI)⁻¹y, by four
     equivalences.
@@ -84,9 +82,7 @@ def ridge_as_printed(c):
             yield fact(one == other, f"{a} ⟺ {b}", where=where)
 
 
-@IDENTITY.direct(
-    "ridge.fixed", "Section 5, closed form solution, with ⟸ for the third ⟺", RIDGE, inputs=RIDGES
-)
+@IDENTITY.direct("ridge.fixed", f"{CLOSED}, with ⟸ for the third ⟺", RIDGE, inputs=RIDGES)
 def ridge(c):
     r"""Every α at which the gradient of the dual objective vanishes gives the primal solution, and
     α = (K + λI)⁻¹y is one of them, the only one if K is regular.
@@ -128,15 +124,14 @@ def _delivered(case: Case, r: Regression) -> Iterator[Relation]:
     by_w = size * (off_w + (m + 4) * ROUNDOFF * upper(length(w)))
     by_alpha = off_alpha + (n + m + 4) * ROUNDOFF * upper(length(alpha))
     by_alpha *= size * float(np.linalg.norm(X))
-    predicted = size * upper(length(w))
-    for own, what, true, off, parts in zip(
-        found,
-        ("primal w*", "dual α", *(f"{f} predictions are ⟨w*, φ(x)⟩" for f in ("primal", "dual"))),
-        (w, alpha, wanted, wanted),
-        (off_w, off_alpha, 2 * by_w + TINY, 2 * by_alpha + TINY),
-        (0.0, 0.0, predicted, predicted),
-        strict=True,
-    ):
+    predicted, words = size * upper(length(w)), "predictions are ⟨w*, φ(x)⟩"
+    expected = (
+        ("primal w*", w, off_w, 0.0),
+        ("dual α", alpha, off_alpha, 0.0),
+        (f"primal {words}", wanted, 2 * by_w + TINY, predicted),
+        (f"dual {words}", wanted, 2 * by_alpha + TINY, predicted),
+    )
+    for own, (what, true, off, parts) in zip(found, expected, strict=True):
         gap, about = length(column(own) - true), size_of(length(true), parts)
         yield nothing(gap, what, allowance=off, size=about, where=r.name)
 
@@ -193,6 +188,7 @@ def _combined(r: Regression, target: QuadraticTarget, run: list[Any]) -> Iterato
 
 WORDS = ("university", "california")
 NO_RUN = "it is about a kernel, not about a solver"
+K_INPUT = {"K": rationals(-9, 9, shape=("n", "n"))}
 
 
 @IDENTITY.direct("ex9.1", "Example 9.1", powerless=NO_RUN)
@@ -306,12 +302,10 @@ def _has_features(K: fmpq_mat) -> bool:
     return found is not None and bool(products(found, K.nrows()) == K)
 
 
-@IDENTITY.direct(
-    "thm10",
-    "Theorem 10 (Mercer)",
-    Erratum("misprint", "thm10.fixed"),
-    inputs={"K": rationals(-9, 9, shape=("n", "n"))},
-)
+MERCER = "Theorem 10 (Mercer)"
+
+
+@IDENTITY.direct("thm10", MERCER, Erratum("misprint", "thm10.fixed"), inputs=K_INPUT)
 def mercer_as_printed(c):
     r"""A function k is a kernel if and only if vᵀKv ≥ 0 for all v, for its matrix K on any
     points.
@@ -336,15 +330,12 @@ def mercer_as_printed(c):
         yield fact(_semidefinite(K) == _has_features(K), "vᵀKv ≥ 0 ∀v ⟺ K = ΦΦᵀ", where=name)
 
 
-KERNELS = IDENTITY.sharing(
-    instances="small matrices", powerless="it is about kernels, not about a solver"
-)
+NO_SOLVER = "it is about kernels, not about a solver"
+KERNELS = IDENTITY.sharing(instances="small matrices", powerless=NO_SOLVER)
 
 
 @KERNELS.direct(
-    "thm10.fixed",
-    "Theorem 10 (Mercer), for symmetric k and features in a Hilbert space",
-    inputs={"K": rationals(-9, 9, shape=("n", "n"))},
+    "thm10.fixed", f"{MERCER}, for symmetric k and features in a Hilbert space", inputs=K_INPUT
 )
 def mercer(c):
     r"""A symmetric function is a product of features, in some Hilbert space, if and only if all its

@@ -124,8 +124,7 @@ def _gap(u: Array, v: Array) -> Any:
 def _at_minimiser(c: Array) -> Iterator[tuple[Array, Array, Any]]:
     """r, the minimiser p* of ½‖p − c‖² on the simplex, and ⟨∇d(p*), r − p*⟩."""
     best = nearest_in_simplex(c)
-    for r in centres(len(c)):
-        yield r, best, (best - c) @ (r - best)
+    return ((r, best, (best - c) @ (r - best)) for r in centres(len(c)))
 
 
 def _perpendicular(c: Array, where: str) -> Iterator[Relation]:

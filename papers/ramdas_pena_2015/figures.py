@@ -20,12 +20,20 @@ from gammabar.problems import Problem, from_arrays, load
 Numbers = dict[str, Any]
 Parts = Mapping[str, Callable[[], Any]]
 
-#: Solver → label, and what its iterations are plotted against.
+#: Solver → label, what its iterations are plotted against, the printed rate and its power of 1/ρ.
 METHODS = {
-    "perceptron": ("Perceptron (Section 2.1)", "1/ρ"),
-    "nkp": ("Normalized Kernel Perceptron (Section 4)", "1/ρ"),
-    "snkp": ("Smoothed Normalized Kernel Perceptron (Theorem 1)", "√(log n)/ρ"),
-}
+    "perceptron": (
+        "Perceptron (Section 2.1)", "1/ρ", "the perceptron takes of the order of 1/ρ²", 2
+    ),
+    "nkp": (
+        "Normalized Kernel Perceptron (Section 4)", "1/ρ",
+        "NKP takes of the order of 1/ρ² iterations", 2,
+    ),
+    "snkp": (
+        "Smoothed Normalized Kernel Perceptron (Theorem 1)", "√(log n)/ρ",
+        "SNKP takes of the order of √(log n)/ρ", 1,
+    ),
+}  # fmt: skip
 
 
 def hard(r: int) -> tuple[Problem, float]:
@@ -51,13 +59,9 @@ def _last(solver: str, problem: Problem) -> Any:
 
 
 def _iterations(solver: str, radii: tuple[int, ...]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {"n": [], "1/rho": [], "iterations": []}
-    for r in radii:
-        problem, inverse = hard(r)
-        found["n"].append(problem.n)
-        found["1/rho"].append(inverse)
-        found["iterations"].append(float(max(_last(solver, problem).t, 1)))
-    return found
+    problems, inverse = zip(*map(hard, radii), strict=True)
+    counts = [float(max(_last(solver, problem).t, 1)) for problem in problems]
+    return {"n": [p.n for p in problems], "1/rho": list(inverse), "iterations": counts}
 
 
 def _parts(quick: bool) -> Parts:
@@ -73,7 +77,7 @@ def _slope(x: Any, y: Any) -> float:
 
 def _slopes(numbers: Numbers) -> list[float]:
     found = []
-    for curve, (_, against) in zip(numbers.values(), METHODS.values(), strict=True):
+    for curve, (_, against, *_) in zip(numbers.values(), METHODS.values(), strict=True):
         factor = np.sqrt(np.log(curve["n"])) if "log" in against else 1  # as Theorem 1 has it
         found.append(_slope(factor * np.array(curve["1/rho"]), curve["iterations"]))
     return found
@@ -82,7 +86,7 @@ def _slopes(numbers: Numbers) -> list[float]:
 def _draw(figure: Any, numbers: Numbers) -> None:
     axes = figure.subplots()
     every = zip(numbers.values(), METHODS.values(), _slopes(numbers), strict=True)
-    for curve, (label, against), slope in every:
+    for curve, (label, against, *_), slope in every:
         shown = f"{label}: slope {slope:.2f} in {against}"
         axes.loglog(curve["1/rho"], curve["iterations"], marker="o", ms=4, label=shown)
     axes.set(xlabel="1/ρ", ylabel="iterations until the data are separated")
@@ -92,16 +96,9 @@ def _draw(figure: Any, numbers: Numbers) -> None:
 def _shown(numbers: Numbers) -> list[Shown]:
     ends = [curve["iterations"][-1] for curve in numbers.values()]
     words = "at the smallest margin: " + ", ".join(f"{v:.0f}" for v in ends)
-    claims = {
-        "the perceptron takes of the order of 1/ρ²": 2,
-        "NKP takes of the order of 1/ρ² iterations": 2,
-        "SNKP takes of the order of √(log n)/ρ": 1,
-    }
+    rates = zip(METHODS.values(), _slopes(numbers), strict=True)
     return [
-        *(
-            Shown(claim, abs(slope - power) < 0.2, f"slope {slope:.2f}")
-            for (claim, power), slope in zip(claims.items(), _slopes(numbers), strict=True)
-        ),
+        *(Shown(rate, abs(v - power) < 0.2, f"slope {v:.2f}") for (_, _, rate, power), v in rates),
         Shown("SNKP is the fastest where the margin is small", ends[2] < min(ends[:2]), words),
     ]
 
@@ -217,34 +214,34 @@ CURVES = {
 }
 
 
+def _points_of(r: float) -> tuple[Any, Any]:
+    problem: Any = load(f"two-lines:r={r:g}")
+    return problem, np.asarray(problem.X, dtype=np.float64)
+
+
 def _bounds(radii: tuple[float, ...]) -> dict[str, list[float]]:
     """max ‖x‖²/ρ² and 1/ρ₂² from exact margins, and the updates of the perceptron."""
-    found: dict[str, list[float]] = {"r": [float(r) for r in radii]}
+    rows = []
     for r in radii:
-        problem: Any = load(f"two-lines:r={r:g}")
-        X = np.asarray(problem.X, dtype=np.float64)
-        unit = from_arrays(X / np.linalg.norm(X, axis=1)[:, None], problem.y)
+        problem, X = _points_of(r)
+        both = problem, from_arrays(X / np.linalg.norm(X, axis=1)[:, None], problem.y)
         # Margins are those of the rows divided by the longest.
-        values = [solve(one).gamma ** -2 for one in (problem, unit)]
-        values += [int(_last("perceptron", one).t) for one in (problem, unit)]
-        for name, value in zip(CURVES, values, strict=True):
-            found.setdefault(name, []).append(value)
-    return found
+        updates = [int(_last("perceptron", one).t) for one in both]
+        rows.append([float(r), *(solve(one).gamma ** -2 for one in both), *updates])
+    columns = map(list, zip(*rows, strict=True))
+    return dict(zip(("r", *CURVES), columns, strict=True))
 
 
 def _points(r: float) -> dict[str, list[float]]:
-    problem: Any = load(f"two-lines:r={r:g}")
-    X = np.asarray(problem.X, dtype=np.float64)
+    problem, X = _points_of(r)
     X *= r / np.linalg.norm(X, axis=1).max()  # the generator has integers
     return {"x1": X[:, 0].tolist(), "x2": X[:, 1].tolist(), "y": [int(v) for v in problem.y]}
 
 
 def _parts_two_lines(quick: bool) -> Parts:
     radii = RADII[:4] if quick else RADII
-    return {
-        "points of two-lines:r=3": partial(_points, 3),
-        f"bounds and updates on two-lines, r = {radii}": partial(_bounds, radii),
-    }
+    bounds = {f"bounds and updates on two-lines, r = {radii}": partial(_bounds, radii)}
+    return {"points of two-lines:r=3": partial(_points, 3)} | bounds
 
 
 def _draw_two_lines(figure: Any, numbers: Numbers) -> None:
@@ -291,29 +288,11 @@ def _shown_two_lines(numbers: Numbers) -> list[Shown]:
     ]
 
 
+RATES = "Iterations of the perceptron, NKP and SNKP against 1/ρ", _parts, _draw, _shown
+ENDS = "Iterations of ISNKPVN on separable and inseparable data", _parts_isnkpvn, _draw_isnkpvn
+LINES = "Normalised and unnormalised margins on two lines", _parts_two_lines, _draw_two_lines
 ARTEFACTS = (
-    Artefact(
-        "rp.rates",
-        "Theorem 1 and Section 4",
-        "Iterations of the perceptron, NKP and SNKP against 1/ρ",
-        _parts,
-        _draw,
-        _shown,
-    ),
-    Artefact(
-        "rp.isnkpvn",
-        "Section 6, Theorem 4",
-        "Iterations of ISNKPVN on separable and inseparable data",
-        _parts_isnkpvn,
-        _draw_isnkpvn,
-        _shown_isnkpvn,
-    ),
-    Artefact(
-        "rp.sec2.2",
-        "Section 2.2, Example",
-        "Normalised and unnormalised margins on two lines",
-        _parts_two_lines,
-        _draw_two_lines,
-        _shown_two_lines,
-    ),
+    Artefact("rp.rates", "Theorem 1 and Section 4", *RATES),
+    Artefact("rp.isnkpvn", "Section 6, Theorem 4", *ENDS, _shown_isnkpvn),
+    Artefact("rp.sec2.2", "Section 2.2, Example", *LINES, _shown_two_lines),
 )

@@ -18,6 +18,7 @@ import math
 from fractions import Fraction
 from math import inf
 from numbers import Real
+from operator import ge, gt, le, lt
 from typing import Any
 
 import numpy as np
@@ -117,9 +118,8 @@ def certifies(it: View, epsilon: Any, weights: Floats | None, strict: bool = Fal
     if weights is not None and (inside := is_distribution(it, weights)) is not True:
         return inside
     length = it.norm if weights is None else combined_norm(it, weights)
-    if length < epsilon if strict else length <= epsilon:
-        return True
-    return False if (length >= epsilon if strict else length > epsilon) else None
+    yes, no = (lt, ge) if strict else (le, gt)
+    return True if yes(length, epsilon) else False if no(length, epsilon) else None
 
 
 def uniform(n: int) -> Floats:
@@ -138,11 +138,6 @@ def entropy_gap(it: View, mu: Number) -> Number:
         return number(0)
     least = it.smallest
     return -mu * log(total(exp((least - s) / mu) for s in it.scores) / it.n)
-
-
-def entropy_loss(it: View, mu: Number) -> Number:
-    """L_μ(α) for d(p) = Σ p_i log p_i + log n."""
-    return hard_loss(it) - entropy_gap(it, mu)
 
 
 def not_average(
@@ -199,24 +194,16 @@ BITS = 60
 
 
 class Signed:
-    """ρ_K of rows of norm one, as a function of the precision; made once for a case."""
+    """Bounds of ρ_K ≤ 0 for rows of norm one, as `signed_normalised` has them; made once."""
 
     def __init__(self, case: Case) -> None:
-        problem = case.problem.raw()
+        problem, self.bounds = case.problem.raw(), None
         kernel = problem.kernel.name if isinstance(problem, KernelProblem) else "linear"
-        self.case, self._bounds = case, None
-        if case.separable is False and kernel == "rbf":
+        if kernel == "rbf":
             # Some direction of the space is orthogonal to the hull (footnote to Theorem 3).
-            self._bounds = (Fraction(0), Fraction(0), Fraction(0))
-        elif case.separable is False and kernel == "linear":
-            flat = not isinstance(problem, MulticlassProblem)
-            self._bounds = signed_normalised(problem) if flat else None
-
-    def ball(self) -> Number | None:
-        """ρ_K, or None where it is not known."""
-        if self.case.separable:
-            return self.case.gamma
-        return None if self._bounds is None else signed_ball(self._bounds)
+            self.bounds = (Fraction(0), Fraction(0), Fraction(0))
+        elif kernel == "linear" and not isinstance(problem, MulticlassProblem):
+            self.bounds = signed_normalised(problem)
 
 
 def signed_ball(bounds: tuple[Fraction, Fraction, Fraction]) -> Number:
@@ -227,8 +214,10 @@ def signed_ball(bounds: tuple[Fraction, Fraction, Fraction]) -> Number:
 
 def rho(case: Case) -> Number | None:
     """ρ_K = sup_{‖f‖ = 1} min_i ⟨f, a_i⟩ with its sign; None where it is not known."""
-    found: Number | None = case.history(Signed).ball()
-    return found
+    if case.separable is not False:
+        return case.gamma if case.separable else None
+    bounds = case.history(Signed).bounds
+    return None if bounds is None else signed_ball(bounds)
 
 
 def signed_margin_known(case: Case) -> str | None:
@@ -251,16 +240,14 @@ def signed_normalised(problem: Problem) -> tuple[Fraction, Fraction, Fraction] |
     more than the largest distance between a row and what it is rounded to.
     """
     rows, _ = signed_rows(problem)
-    plain = signed_margin(rows)
-    if plain.rho_squared_hi == 0:  # dividing rows by their norms moves no score across zero
-        return Fraction(0), Fraction(0), Fraction(0)
+    error = Fraction(0)
+    if signed_margin(rows).rho_squared_hi == 0:  # dividing rows moves no score across zero
+        return error, error, error
     squares = [sum(v * v for v in row) for row in rows]
     norms = [math.isqrt(v) for v in squares]
-    error = Fraction(0)
     if all(v * v == w for v, w in zip(norms, squares, strict=True)):
-        common = math.lcm(*norms)
-        rows = [[v * (common // m) for v in row] for row, m in zip(rows, norms, strict=True)]
-        scale = Fraction(1, common)
+        scale = Fraction(1, math.lcm(*norms))
+        rows = [[v * int(1 / (m * scale)) for v in row] for row, m in zip(rows, norms, strict=True)]
     else:
         rows = [[_rounded(v, m) for v in row] for row, m in zip(rows, squares, strict=True)]
         scale = Fraction(1, 2**BITS)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from operator import ge, gt
+from operator import ge, gt, le, lt
 from typing import Any
 
 import numpy as np
@@ -52,10 +52,8 @@ def linear(case: Case) -> str | None:
     """The data are points of ℝ^d, none of which is the origin."""
     if not isinstance(case.problem, DenseProblem | SparseProblem):
         return "this is about points of ℝ^d"
-    norms = case.problem.X.any(axis=1) if isinstance(case.problem.X, np.ndarray) else None
-    if norms is None:
-        norms = (case.problem.X != 0).sum(axis=1) > 0  # |−128| of a byte is −128
-    return None if np.all(norms) else "a point at the origin cannot be normalised"
+    seen = (case.problem.X != 0).sum(axis=1) > 0  # |−128| of a byte is −128
+    return None if np.all(seen) else "a point at the origin cannot be normalised"
 
 
 def _suprema(case: Case) -> Iterator[tuple[Any, Any, str]]:
@@ -65,8 +63,11 @@ def _suprema(case: Case) -> Iterator[tuple[Any, Any, str]]:
     sphere it is the same if that is positive, and else minus the distance to the nearest facet.
     """
     if case.given is None:
-        for name, rows in SEPARABLE.items():
-            yield *_primal_and_dual(rows), name
+        for name, rows in SEPARABLE.items():  # squares
+            truth, _ = _solved(rows)
+            # ‖w̄‖ for the w̄ = Aᵀq̄ of the oracle; w̄/‖w̄‖ has the value min_i ⟨a_i, w̄⟩/‖w̄‖.
+            w = over(truth.numerators, truth.total) @ rows[list(truth.support)]
+            yield min(rows @ w) ** 2 / (w @ w), w @ w, name
         for name, rows in INSEPARABLE.items():
             square = signed_margin(*integers_of(rows)).rho_squared_hi
             yield -sqrt(number(square)), number(0), name
@@ -85,24 +86,14 @@ def _solved(rows: Array) -> tuple[Truth, Fraction]:
     return solve(DenseProblem(table, np.ones(len(rows), dtype=np.int64))), scale
 
 
-def _primal_and_dual(rows: Array) -> tuple[Fraction, Fraction]:
-    """For separable rows, the squares of the suprema over the sphere and over the ball.
-
-    That over the ball is the distance of the origin to the hull of the rows, ‖w̄‖ for the
-    w̄ = Aᵀq̄ of the oracle; on the sphere, w̄/‖w̄‖ has the value min_i ⟨a_i, w̄⟩/‖w̄‖.
-    """
-    truth, _ = _solved(rows)
-    w = over(truth.numerators, truth.total) @ rows[list(truth.support)]
-    return min(rows @ w) ** 2 / (w @ w), w @ w
-
-
-def _equivalent(sphere: Any, ball_: Any, sign: Trit, what: str, where: str) -> Relation:
-    """That two suprema are equal, the same number or certainly different ones, iff `sign`."""
-    same: Trit = True if sphere is ball_ or sphere == ball_ else False if sphere != ball_ else None
-    return fact(None if same is None or sign is None else same == sign, what, where=where)
-
-
-BALL = ("gaussian:n=20,d=3,seed=0", "degenerate:kind=opposite")
+def _equivalences(case: Case, symbol: str) -> Iterator[Relation]:
+    """That the suprema are equal, the same number or certainly different ones, iff ρ₂ > 0 (≥)."""
+    yes, no = (gt, le) if symbol == ">" else (ge, lt)
+    for sphere, ball_, where in _suprema(case):
+        sign = True if yes(sphere, 0) else False if no(sphere, 0) else None
+        same = True if sphere is ball_ or sphere == ball_ else False if sphere != ball_ else None
+        known = None if same is None or sign is None else same == sign
+        yield fact(known, f"the suprema are equal ⟺ ρ₂ {symbol} 0", where=where)
 
 
 def own_or_inseparable(case: Case) -> str | None:
@@ -128,25 +119,21 @@ def ball_printed(case):
     Why: Only ρ₂ = 0 tells > from ≥.
     Survives: Everything: the remark is used for ρ₂ > 0, and Section 5.2 says itself why the sphere
     matters for ρ_K < 0."""
-    for sphere, ball_, where in _suprema(case):
-        sign = True if sphere > 0 else False if sphere <= 0 else None
-        yield _equivalent(sphere, ball_, sign, "the suprema are equal ⟺ ρ₂ > 0", where)
+    return _equivalences(case, ">")
 
 
 @data.direct(
     "sec2.2.ball.fixed",
     "Section 2.2, first remark, with ≥ in place of >",
     own_or_inseparable,
-    problems=("", *BALL),
+    problems=("", "gaussian:n=20,d=3,seed=0", "degenerate:kind=opposite"),
 )
 def ball_fixed(case):
     r"""The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ ≥ 0.
 
     $\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}\text{ iff } \rho_2 \ge 0$
     """
-    for sphere, ball_, where in _suprema(case):
-        sign = True if sphere >= 0 else False if sphere < 0 else None
-        yield _equivalent(sphere, ball_, sign, "the suprema are equal ⟺ ρ₂ ≥ 0", where)
+    return _equivalences(case, "≥")
 
 
 @unit.stopping(
@@ -238,9 +225,10 @@ def example(case):
     squares, norms = rows**2, (rows**2).sum(axis=1)
     # In a unit of length l the norms lie between 1/r and r if l⁴ is the product of the extreme
     # squared norms; here are l² and r².
-    unit = _root(min(norms) * max(norms))
+    product_ = min(norms) * max(norms)
+    unit = Fraction(math.isqrt(product_.numerator), math.isqrt(product_.denominator))
     r = max(norms) / unit
-    yield fact(unit**2 == min(norms) * max(norms) and r > 1, "norms from 1/r to r, with r > 1")
+    yield fact(unit**2 == product_ and r > 1, "norms from 1/r to r, with r > 1")
     across = min(rows[:, 1] - rows[:, 0]) ** 2 / 2
     yield fact(across == truth.square_lo, "the maximum-margin separator is x₁ = x₂")
     made = {(*row, s) for row, s in zip(squares / norms[:, None], labels, strict=True)}
@@ -255,49 +243,41 @@ def example(case):
     yield fact(factor == r**2, "(max‖x‖²/ρ²)/(1/ρ₂²) = r⁴")
 
 
-def _root(value: Fraction) -> Fraction:
-    """The square root, if it is rational."""
-    return Fraction(math.isqrt(value.numerator), math.isqrt(value.denominator))
-
-
 # 2.2, Winnow
 
 
 class L1Margin:
     """ρ₁ = max_{w ∈ Δ_d} min_i ⟨a_i, w⟩/‖a_i‖_∞; made once for a case."""
 
-    BITS = 60
-
     def __init__(self, case: Case) -> None:
         rows, _ = signed_rows(case.problem)
         largest = [max(map(abs, row)) or 1 for row in rows]
         common, error = math.lcm(*largest), Fraction(0)
-        if common.bit_length() > self.BITS:  # rounded: w sums to one, so ρ₁ moves by 2⁻ᵇ at most
-            common, error = 2**self.BITS, Fraction(1, 2**self.BITS)
+        if common.bit_length() > BITS:  # rounded: w sums to one, so ρ₁ moves by 2⁻ᵇ at most
+            common, error = 2**BITS, Fraction(1, 2**BITS)
         scaled = [[v * common // m for v in row] for row, m in zip(rows, largest, strict=True)]
         found = solve_l1(scaled, Fraction(1, common), signed=False)
         self.low, self.high = found.value_lo - error, found.value_hi + error
+
+    def ball(self) -> Number:
+        return between(number(self.low), number(self.high))
 
 
 def searched(case: Case) -> str | None:
     """Some u with non-negative coordinates separates the points."""
     if not isinstance(case.problem, DenseProblem | SparseProblem):
         return "this is about points of ℝ^d"
-    margin = case.history(L1Margin)
-    return None if margin.low > 0 else "no u with non-negative coordinates separates the data"
+    found = case.history(L1Margin).low > 0
+    return None if found else "no u with non-negative coordinates separates the data"
 
 
-def _rho_1(case: Case) -> Number:
-    """ρ₁."""
-    margin = case.history(L1Margin)
-    return between(number(margin.low), number(margin.high))
+WINNOW = Method("winnow", assumes=(searched,))
 
 
 @rp.stopping(
     "winnow",
     "Section 2.2, Winnow",
-    Method("winnow"),
-    searched,
+    WINNOW,
     Erratum("substance", "winnow.fixed"),
     problems=("degenerate:kind=collinear,n=1,d=2,seed=25",),
 )
@@ -320,7 +300,7 @@ def winnow(case):
     Why: The logarithm is of the dimension, and with log d the constant is still too small.
     Survives: Everything: no result of the paper rests on the bound for Winnow, which is recalled
     from the literature."""
-    return log(case.n) / _rho_1(case) ** 2
+    return log(case.n) / case.history(L1Margin).ball() ** 2
 
 
 def slow_enough(case: Case) -> str | None:
@@ -333,8 +313,7 @@ def slow_enough(case: Case) -> str | None:
 @rp.stopping(
     "winnow.fixed",
     "Section 2.2, Winnow, with log d and constants",
-    Method("winnow"),
-    searched,
+    WINNOW,
     slow_enough,
     slower="winnow/additive",
 )
@@ -346,7 +325,7 @@ def winnow_fixed(case):
 
     Proved in the docstring of the solver; the paper prints neither the update nor its rate.
     """
-    d, rho_1 = case.problem.dimension, _rho_1(case)
+    d, rho_1 = case.problem.dimension, case.history(L1Margin).ball()
     rate = getattr(case.solver, "rate", None)
     if rate is None:
         return 4 * log(d) / rho_1**2
@@ -361,16 +340,12 @@ signs = rp.sharing(
 )
 
 
-def _grid() -> Iterator[tuple[Any, Any]]:
-    """Every w and x of a small grid, w of norm one."""
-    units = [(1, 0), (0, 1), (-1, 0), (Fraction(3, 5), Fraction(-4, 5))]
-    grid = [(a, b) for a in (-1, 0, 2) for b in (-3, 0, 1)]
-    return product(units, grid)
+UNITS = ((1, 0), (0, 1), (-1, 0), (Fraction(3, 5), Fraction(-4, 5)))
 
 
 def _orientations(case: Case, agrees: Any, symbol: str) -> Iterator[Relation]:
     """y wᵀx ≥ 0 (or > 0) ⟺ sign(wᵀx) = y, for both labels."""
-    for w, x in case.instances(_grid()):
+    for w, x in case.instances(product(UNITS, product((-1, 0, 2), (-3, 0, 1)))):
         if dot(w, w) != 1 or (case.inputs is not None and dot(x, x) != 1):
             raise Unclaimed("w or x is not of norm one")
         shown, score = (f"({', '.join(map(str, v))})" for v in (w, x)), Fraction(dot(w, x))

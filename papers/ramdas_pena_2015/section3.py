@@ -14,26 +14,20 @@ from gammabar.papers.claims import *
 from gammabar.papers.ramdas_pena_2015.quantities import *
 from gammabar.papers.ramdas_pena_2015.small_data import *
 
-EXACT = (
+MATRICES = (
     "worst-case:n=12",
     "degenerate:kind=square",
     "degenerate:kind=simplex,n=6,d=6",
     "degenerate:kind=collinear,n=1,d=2",
-)
-
-KERNELS = (
     "gaussian:n=16,d=3,seed=0 --kernel rbf:gamma=1",
     "planted:n=10,d=3,gamma=0.2,seed=0 --kernel poly:degree=2,coef0=1 --normalised",
 )
-
 FLAT = ("degenerate:kind=opposite,n=6,d=1", "degenerate:kind=opposite --kernel rbf:gamma=1")
-
-every_matrix = unit.sharing(
-    kind="identity", powerless="it is true of every Gram matrix, whatever a solver does"
-)
+EVERY = "it is true of every Gram matrix, whatever a solver does"
+every_matrix = unit.sharing(norm_one, small, kind="identity", powerless=EVERY, problems=MATRICES)
 
 
-@every_matrix.direct("eq7", "equation (7)", norm_one, small, separable, problems=EXACT + KERNELS)
+@every_matrix.direct("eq7", "equation (7)", separable)
 def eq7(case):
     r"""For separable data the smallest value of L is −½ρ_K², attained with norm ρ_K.
 
@@ -57,22 +51,15 @@ def _attained(gram: Gram, value: Any) -> Iterator[Relation]:
         yield equal(length, -2 * value, "‖q̄‖²_G = ρ_K²", allowance=2 * gram.width())
 
 
-def _projected(f: Array, rows: Array) -> Array:
-    """The nearest point of the span of the rows, by Gram and Schmidt."""
-    basis: list[Array] = []
-    for row in rows:
-        rest = row - _along(row, basis)
-        basis += [rest] if any(rest) else []
-    return _along(f, basis)
-
-
 def _along(v: Array, basis: list[Array]) -> Array:
     return sum(((v @ b) / (b @ b) * b for b in basis), 0 * v)
 
 
-def _loss_at(f: Array, rows: Array) -> Any:
-    """L(f), equation (6), for a linear kernel."""
-    return f @ f / 2 - min(rows @ f)
+def _outside_the_span() -> Iterator[tuple[Array, tuple[int, ...]]]:
+    """Data in a space with one dimension more, and points f of it."""
+    for data in (SEPARABLE | INSEPARABLE).values():
+        rows = np.column_stack([data, over([0] * len(data), 1)])
+        yield from ((rows, f) for f in product(range(-1, 2), repeat=rows.shape[1]))
 
 
 @rp.direct(
@@ -81,7 +68,7 @@ def _loss_at(f: Array, rows: Array) -> Any:
     kind="identity",
     instances="small data sets in a space with one dimension more, and a grid of f",
     inputs={"rows": rationals(shape=("n", "d")), "f": rationals(shape=("d",))},
-    powerless="it is true of every Gram matrix, whatever a solver does",
+    powerless=EVERY,
 )
 def eq8(case):
     r"""What minimises L is a combination of the rows: outside their span, L is larger than at the
@@ -94,24 +81,21 @@ def eq8(case):
     no score and makes ½‖f‖² larger, so L(f) > L(Pf) unless f = Pf is in their span."""
     for rows, f in case.instances(_outside_the_span()):
         rows, f = array(rows) * Fraction(1), array(f) * Fraction(1)
-        near, where = _projected(f, rows), f"{len(rows)} rows, f = {[str(v) for v in f]}"
-        gap, off = _loss_at(f, rows) - _loss_at(near, rows), f - near
+        basis: list[Array] = []  # by Gram and Schmidt
+        for row in rows:
+            rest = row - _along(row, basis)
+            basis += [rest] if any(rest) else []
+        near, where = _along(f, basis), f"{len(rows)} rows, f = {[str(v) for v in f]}"
+        loss, nearest = (v @ v / 2 - min(rows @ v) for v in (f, near))  # equation (6)
+        gap, off = loss - nearest, f - near
         yield fact(gap > 0 if any(off) else gap == 0, "L(f) > L(Pf) unless f = Pf", where=where)
         yield fact(gap == off @ off / 2, "L(f) − L(Pf) = ½‖f − Pf‖²", where=where)
-
-
-def _outside_the_span() -> Iterator[tuple[Array, tuple[int, ...]]]:
-    """Data in a space with one dimension more, and points f of it."""
-    for data in (SEPARABLE | INSEPARABLE).values():
-        rows = np.column_stack([data, over([0] * len(data), 1)])
-        for f in product(range(-1, 2), repeat=rows.shape[1]):
-            yield rows, f
 
 
 # 3.1 Some Interesting and Useful Lemmas
 
 
-@every_matrix.direct("lem1", "Lemma 1", norm_one, small, problems=EXACT + KERNELS + FLAT)
+@every_matrix.direct("lem1", "Lemma 1", problems=MATRICES + FLAT)
 def lem1(case):
     r"""L(α) < 0 implies Gα > 0, and some α has Gα > 0 iff there is a perfect classifier.
 
@@ -135,7 +119,7 @@ def lem1(case):
         yield fact(found, "some α has Gα > 0")
 
 
-@every_matrix.direct("lem2", "Lemma 2", norm_one, small, problems=EXACT + KERNELS + FLAT)
+@every_matrix.direct("lem2", "Lemma 2", problems=MATRICES + FLAT)
 def lem2(case):
     r"""For every α, ‖α‖_G ≤ ‖α‖₁ ≤ √n ‖α‖₂ (compared are the squares).
 
@@ -149,14 +133,7 @@ def lem2(case):
         yield ordered(absolute**2, case.n * (alpha @ alpha), "‖α‖²₁ ≤ n ‖α‖²₂")
 
 
-def _loss_of(case: Case, alpha: Array, factor: Number) -> Number:
-    """L(factor · α) by its definition, equation (9), in balls."""
-    scaled = arb_mat(case.n, 1, [factor * number(v) for v in alpha])
-    scores = case.space.gram() * scaled
-    return (scaled.transpose() * scores)[0, 0] / 2 - smallest(scores.entries())
-
-
-@every_matrix.direct("lem3", "Lemma 3", norm_one, small, separable, problems=EXACT + KERNELS)
+@every_matrix.direct("lem3", "Lemma 3", separable)
 def lem3(case):
     r"""A unit f has the largest margin iff ρ_K f minimises L; and ρ_K ≤ ‖p‖_G for every p ∈ Δ_n.
 
@@ -173,14 +150,15 @@ def lem3(case):
             continue
         if least > 0:
             yield ordered(least**2 / length, best, "(margin of f)² ≤ ρ_K²")
-            optimal = gram.rational and least**2 == best * length
-        else:
-            optimal = False
-        if optimal:
+        if least > 0 and gram.rational and least**2 == best * length:
             continue
         norm = sqrt(number(length))
         yield below(number(least) / norm, rho, "margin of f = α/‖α‖_G < ρ_K")
-        yield below(-(rho**2) / 2, _loss_of(case, alpha, rho / norm), "−½ρ_K² < L(ρ_K f)")
+        # L(ρ_K f) by its definition, equation (9), in balls.
+        scaled = arb_mat(case.n, 1, [rho / norm * number(v) for v in alpha])
+        scores = case.space.gram() * scaled
+        loss = (scaled.transpose() * scores)[0, 0] / 2 - smallest(scores.entries())
+        yield below(-(rho**2) / 2, loss, "−½ρ_K² < L(ρ_K f)")
     for p in distributions(case):
         if not is_optimum(case, p):
             yield ordered(best, gram.square(p), "ρ_K² ≤ ‖p‖²_G")

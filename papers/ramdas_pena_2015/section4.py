@@ -31,16 +31,15 @@ NKP, SNKP = (Method(name, assumes=(norm_one,)) for name in ("nkp", "snkp"))
 prox = rp.sharing(kind="identity", powerless="it is about p_μ and d, not about a solver")
 
 
+WEIGHTS = rationals(0, None, shape=("n",))
+SMOOTHED = {"slopes": rationals(shape=("n",)), "alpha": WEIGHTS, "p": WEIGHTS}
+
+
 @prox.direct(
     "eq11",
     "equation (11) and its closed form",
     instances="small data sets, a grid of α and p, μ = 2 and 1/6",
-    inputs={
-        "slopes": rationals(shape=("n",)),
-        "alpha": rationals(0, None, shape=("n",)),
-        "p": rationals(0, None, shape=("n",)),
-        "mu": rationals(0, 100, positive=True),
-    },
+    inputs=SMOOTHED | {"mu": rationals(0, 100, positive=True)},
 )
 def eq11(case):
     r"""The smoothed minimiser p_μ(α) is the softmax of −Gα/μ.
@@ -83,7 +82,7 @@ def _smoothed(scores: list[Any], p: list[Number], mu: Number) -> Number:
     "eq12",
     "equation (12) and the line after it",
     instances="n = 2, 3, 6, and a grid of p and q",
-    inputs={"p": rationals(0, None, shape=("n",)), "q": rationals(0, None, shape=("n",))},
+    inputs={"p": WEIGHTS, "q": WEIGHTS},
 )
 def eq12(case):
     r"""d(p) − d(q) − ⟨∇d(q), p − q⟩ ≥ ½‖p − q‖₁², and 0 ≤ d ≤ log n.
@@ -110,12 +109,10 @@ def temperature(k: int) -> Number:
     return number(4) / ((k + 1) * (k + 2))
 
 
-@unit.bound(
-    "lem4",
-    "Lemma 4",
-    SNKP,
-    powerless="it is true of every α and every μ > 0, whatever a solver does",
-)
+OF_EVERY_ALPHA = "it is true of every α and every μ > 0, whatever a solver does"
+
+
+@unit.bound("lem4", "Lemma 4", SNKP, powerless=OF_EVERY_ALPHA)
 def lem4(it, case):
     r"""The smoothed loss is at least the loss minus μ_k log n.
 
@@ -130,7 +127,7 @@ def lem5(it, case):
 
     $L_{\mu_k}(\alpha_k) \le -\tfrac12 \|p_k\|_G^2$"""
     p, wrong = followed(it, case, SoftAverages)
-    loss = entropy_loss(it, temperature(it.t))
+    loss = hard_loss(it) - entropy_gap(it, temperature(it.t))
     return [*wrong, at_most(combined_square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")]
 
 
@@ -201,7 +198,9 @@ def subgradient(now, before, case):
     all v. Up to a proved bound on the rounding of g_k. Steps are counted by the iterate that they
     lead to."""
     k, square, least = before.t, before.norm_squared, before.smallest
-    along = now.t * _inner(before, now) - k * square  # ⟨h_k, f_k⟩
+    exact = now.space.exact_inner
+    both = exact(before.w, now.w) if now.level else before.here.inner(now.here)
+    along = now.t * both - k * square  # ⟨h_k, f_k⟩
     # f_k and f_{k+1} are off by `carried`, and h_k by k + 1 times that; all have norm ≤ 1.
     slip = 4 * now.t * carried(now, now.t)
     for c in MULTIPLES if k else ():
@@ -231,11 +230,6 @@ def _above(gap: Number, slip: float, part: float, where: str) -> Relation:
     (or more)."""
     what = "L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩"
     return nearly(0, gap, what, rounding=slip * part, size=part, where=where)
-
-
-def _inner(before: View, it: View) -> Number:
-    exact = it.space.exact_inner
-    return exact(before.w, it.w) if it.level else before.here.inner(it.here)
 
 
 # The remark on Lemma 3: NKP gets arbitrarily close to the minimiser, and to the margin

@@ -51,22 +51,20 @@ def euclidean_space(case: Case) -> str | None:
     return None if Gram(case).rational else "this is about points of ℝ^d"
 
 
+GORDAN = (
+    "iris:0,1:n=30,seed=0",
+    "inseparable:n=20,d=3,seed=0",
+    "degenerate:kind=opposite",
+    "degenerate:kind=zero-row",
+    "degenerate:kind=collinear,n=1,d=2",
+    "gaussian:n=20,d=3,seed=1",
+    "planted:n=20,d=3,gamma=0.001,seed=0",
+)
+about_data = {"kind": "identity", "powerless": ABOUT_DATA}
+
+
 @rp.direct(
-    "lem6",
-    "Lemma 6 (Gordan's theorem)",
-    small,
-    euclidean_space,
-    kind="identity",
-    problems=(
-        "iris:0,1:n=30,seed=0",
-        "inseparable:n=20,d=3,seed=0",
-        "degenerate:kind=opposite",
-        "degenerate:kind=zero-row",
-        "degenerate:kind=collinear,n=1,d=2",
-        "gaussian:n=20,d=3,seed=1",
-        "planted:n=20,d=3,gamma=0.001,seed=0",
-    ),
-    powerless="it is about the data alone",
+    "lem6", "Lemma 6 (Gordan's theorem)", small, euclidean_space, problems=GORDAN, **about_data
 )
 def lem6(case):
     r"""Exactly one of: some w has only positive scores; some p ∈ Δ_n has Σ_i p_i y_i x_i = 0.
@@ -114,23 +112,17 @@ def any_rows(case: Case) -> str | None:
     return None if case.separable is not None else "separability is not known"
 
 
-@unit.direct(
-    "thm2",
-    "Theorem 2",
-    norm_one,
-    small,
-    any_rows,
-    kind="identity",
-    problems=(
-        "gaussian:n=16,d=3,seed=0 --kernel rbf:gamma=1",
-        "degenerate:kind=opposite --kernel rbf:gamma=1",
-        "planted:n=10,d=3,gamma=0.2,seed=0 --kernel poly:degree=2,coef0=1 --normalised",
-        "worst-case:n=12",
-        "degenerate:kind=opposite,n=6,d=1",
-        "degenerate:kind=collinear,n=1,d=2",
-    ),
-    powerless="it is about the data alone",
+ALTERNATIVES = (
+    "gaussian:n=16,d=3,seed=0 --kernel rbf:gamma=1",
+    "degenerate:kind=opposite --kernel rbf:gamma=1",
+    "planted:n=10,d=3,gamma=0.2,seed=0 --kernel poly:degree=2,coef0=1 --normalised",
+    "worst-case:n=12",
+    "degenerate:kind=opposite,n=6,d=1",
+    "degenerate:kind=collinear,n=1,d=2",
 )
+
+
+@unit.direct("thm2", "Theorem 2", norm_one, small, any_rows, problems=ALTERNATIVES, **about_data)
 def thm2(case):
     r"""Exactly one of: some f has only positive scores; some p ∈ Δ_n has ‖p‖_G = 0.
 
@@ -159,7 +151,7 @@ def _sup_min(rows: Array) -> Fraction | None:
     return max(values) if values and max(values) < 0 else None
 
 
-@rp.direct("thm3", "Theorem 3", kind="identity", powerless="it is about the data alone")
+@rp.direct("thm3", "Theorem 3", **about_data)
 def thm3(case):
     r"""For data that are not separable |ρ_K| is the radius of the largest ball around the origin
     inside the hull of the rows.
@@ -171,14 +163,12 @@ def thm3(case):
     facet of the hull, 0 where the hull is flat or the origin is on its boundary."""
     for name, rows in INSEPARABLE.items():
         facets = signed_margin(*integers_of(rows))
-        w = array(facets.witness)
+        w, square = array(facets.witness), -facets.rho_squared_hi
         least = min(rows @ w)
         reached = least * abs(least) / (w @ w)
-        if facets.rho_squared_hi:
-            yield fact(_sup_min(rows) == -facets.rho_squared_hi, "ρ_K² = δ_max²", where=name)
-            yield fact(
-                reached == -facets.rho_squared_hi, "the nearest facet attains it", where=name
-            )
+        if square:
+            yield fact(_sup_min(rows) == square, "ρ_K² = δ_max²", where=name)
+            yield fact(reached == square, "the nearest facet attains it", where=name)
         else:
             # w has no negative score, so ρ_K ≥ 0, and −δw is outside the hull for every δ > 0; and
             # ρ_K ≤ 0, for the origin is in the hull.

@@ -142,7 +142,7 @@ def test_the_derivation_of_section_5_as_printed() -> None:
 
 def test_example_2_compares_every_point_with_the_minimum(monkeypatch) -> None:
     """With another vector in place of A⁻¹b, both facts about the minimum fail."""
-    section1 = import_module("gammabar.papers.lecture.section1")
+    section1 = import_module("gammabar.papers.lecture.section1_3")
 
     class Moved(section1.fmpq_mat):
         def solve(self, b):

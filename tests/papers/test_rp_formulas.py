@@ -133,8 +133,8 @@ def test_entropy_loss_is_the_supremum() -> None:
     w = np.array([0.3, -0.2])
     with working(LEVELS[1]):
         it = View(Iterate(0, w), case, level=1)
-        loss = middle(quantities.entropy_loss(it, number(Fraction(1, 3))))
         hard = middle(quantities.hard_loss(it))
+        loss = hard - middle(quantities.entropy_gap(it, number(Fraction(1, 3))))
     scores = case.problem.scores(w)
     assert hard == pytest.approx(-scores.min() + w @ w / 2)
     for p in np.random.default_rng(0).dirichlet(np.ones(3), 200):

@@ -182,7 +182,7 @@ def test_what_is_no_formula_is_noticed(broken: str) -> None:
 MODULES = {str(p.relative_to(ROOT)): p for p in sorted((ROOT / "papers").glob("*/*.py"))}
 #: Modules that compare rationals, whole numbers or arrays with 0.
 RATIONAL = {
-    "papers/lecture/section1.py",
+    "papers/lecture/section1_3.py",
     *(f"papers/ramdas_pena_2015/{name}.py" for name in ("small_data", "algorithms", "section2")),
     "papers/tyurin_2024/refuters.py",
 }

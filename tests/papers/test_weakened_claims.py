@@ -20,7 +20,7 @@ def facts(name: str, **inputs: object) -> list[bool]:
 
 def test_example_2_says_that_the_minimum_is_the_only_one(monkeypatch) -> None:
     """x², and 1 in place of its minimum 0: −1 is as good, 0 is better."""
-    section1 = import_module("gammabar.papers.lecture.section1")
+    section1 = import_module("gammabar.papers.lecture.section1_3")
 
     class Moved(section1.fmpq_mat):
         def solve(self, b):
