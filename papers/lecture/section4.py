@@ -155,11 +155,11 @@ LINE, BOUND = (
     "Proof of Lemma 7, the third line on z_{t+1}",
     "Proof of Lemma 7, the bound on z_{t+1}",
 )
-lost, minus = Erratum("transcription", "alg3.z.sum.fixed"), Erratum("misprint", "alg3.z.exp.fixed")
-sums, exps = ({"kind": "identity", "inputs": {name: SMALL}} for name in ("epsilon", "gamma"))
+sums = lec.sharing(kind="identity", inputs={"epsilon": SMALL})
+exponentials = lec.sharing(kind="identity", inputs={"gamma": SMALL})
 
 
-@lec.direct("alg3.z.sum", LINE, BOOSTING, lost, **sums)
+@sums.direct("alg3.z.sum", LINE, BOOSTING, Erratum("transcription", "alg3.z.sum.fixed"))
 def normaliser_as_printed(c):
     r"""z_{t+1} = (1 − ε)√(ε/(1 − ε)) + ε√((1 − ε)/ε) − 2√(ε(1 − ε)).
 
@@ -174,7 +174,7 @@ def normaliser_as_printed(c):
     return _normaliser(c, lambda both, root: both - root, "z = … + … − 2√(ε(1 − ε))")
 
 
-@boosted.direct("alg3.z.sum.fixed", f"{LINE}, with = for −", **sums)
+@sums.direct("alg3.z.sum.fixed", f"{LINE}, with = for −", ON_POINTS, problems=BOOSTED)
 def normaliser(c):
     r"""z_{t+1} = (1 − ε)√(ε/(1 − ε)) + ε√((1 − ε)/ε) = 2√(ε(1 − ε)).
 
@@ -201,7 +201,7 @@ def _normaliser(case, side, what):
             yield equal(r.after.extra["z"], wanted, what, where=r.where, allowance=slack)
 
 
-@lec.direct("alg3.z.exp", BOUND, BOOSTING, minus, **exps)
+@exponentials.direct("alg3.z.exp", BOUND, BOOSTING, Erratum("misprint", "alg3.z.exp.fixed"))
 def normaliser_bound_as_printed(c):
     r"""√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{2γ_t²} ≤ e^{−2γ²}.
 

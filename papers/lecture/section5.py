@@ -57,10 +57,10 @@ def _regressions(case: Case) -> Iterator[tuple[Regression, str, fmpq_mat]]:
 
 
 CLOSED = "Section 5, closed form solution"
-RIDGE_ERRATUM = Method("kernel-ridge"), Erratum("substance", "ridge.fixed")
+CLOSED_FORM = IDENTITY.sharing(inputs=RIDGES)
 
 
-@IDENTITY.direct("ridge", CLOSED, *RIDGE_ERRATUM, inputs=RIDGES)
+@CLOSED_FORM.direct("ridge", CLOSED, Method("kernel-ridge"), Erratum("substance", "ridge.fixed"))
 def ridge_as_printed(c):
     r"""The gradient of the dual objective vanishes if and only if α = (K + λI)⁻¹y, by four
     equivalences.
@@ -82,7 +82,7 @@ def ridge_as_printed(c):
             yield fact(one == other, f"{a} ⟺ {b}", where=where)
 
 
-@IDENTITY.direct("ridge.fixed", f"{CLOSED}, with ⟸ for the third ⟺", RIDGE, inputs=RIDGES)
+@CLOSED_FORM.direct("ridge.fixed", f"{CLOSED}, with ⟸ for the third ⟺", RIDGE)
 def ridge(c):
     r"""Every α at which the gradient of the dual objective vanishes gives the primal solution, and
     α = (K + λI)⁻¹y is one of them, the only one if K is regular.

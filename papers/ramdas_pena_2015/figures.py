@@ -23,17 +23,24 @@ Parts = Mapping[str, Callable[[], Any]]
 #: Solver → label, what its iterations are plotted against, the printed rate and its power of 1/ρ.
 METHODS = {
     "perceptron": (
-        "Perceptron (Section 2.1)", "1/ρ", "the perceptron takes of the order of 1/ρ²", 2
+        "Perceptron (Section 2.1)",
+        "1/ρ",
+        "the perceptron takes of the order of 1/ρ²",
+        2,
     ),
     "nkp": (
-        "Normalized Kernel Perceptron (Section 4)", "1/ρ",
-        "NKP takes of the order of 1/ρ² iterations", 2,
+        "Normalized Kernel Perceptron (Section 4)",
+        "1/ρ",
+        "NKP takes of the order of 1/ρ² iterations",
+        2,
     ),
     "snkp": (
-        "Smoothed Normalized Kernel Perceptron (Theorem 1)", "√(log n)/ρ",
-        "SNKP takes of the order of √(log n)/ρ", 1,
+        "Smoothed Normalized Kernel Perceptron (Theorem 1)",
+        "√(log n)/ρ",
+        "SNKP takes of the order of √(log n)/ρ",
+        1,
     ),
-}  # fmt: skip
+}
 
 
 def hard(r: int) -> tuple[Problem, float]:
@@ -288,11 +295,29 @@ def _shown_two_lines(numbers: Numbers) -> list[Shown]:
     ]
 
 
-RATES = "Iterations of the perceptron, NKP and SNKP against 1/ρ", _parts, _draw, _shown
-ENDS = "Iterations of ISNKPVN on separable and inseparable data", _parts_isnkpvn, _draw_isnkpvn
-LINES = "Normalised and unnormalised margins on two lines", _parts_two_lines, _draw_two_lines
 ARTEFACTS = (
-    Artefact("rp.rates", "Theorem 1 and Section 4", *RATES),
-    Artefact("rp.isnkpvn", "Section 6, Theorem 4", *ENDS, _shown_isnkpvn),
-    Artefact("rp.sec2.2", "Section 2.2, Example", *LINES, _shown_two_lines),
+    Artefact(
+        "rp.rates",
+        "Theorem 1 and Section 4",
+        "Iterations of the perceptron, NKP and SNKP against 1/ρ",
+        _parts,
+        _draw,
+        _shown,
+    ),
+    Artefact(
+        "rp.isnkpvn",
+        "Section 6, Theorem 4",
+        "Iterations of ISNKPVN on separable and inseparable data",
+        _parts_isnkpvn,
+        _draw_isnkpvn,
+        _shown_isnkpvn,
+    ),
+    Artefact(
+        "rp.sec2.2",
+        "Section 2.2, Example",
+        "Normalised and unnormalised margins on two lines",
+        _parts_two_lines,
+        _draw_two_lines,
+        _shown_two_lines,
+    ),
 )

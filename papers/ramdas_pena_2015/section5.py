@@ -60,12 +60,10 @@ GORDAN = (
     "gaussian:n=20,d=3,seed=1",
     "planted:n=20,d=3,gamma=0.001,seed=0",
 )
-about_data = {"kind": "identity", "powerless": ABOUT_DATA}
+data = rp.sharing(kind="identity", powerless=ABOUT_DATA)
 
 
-@rp.direct(
-    "lem6", "Lemma 6 (Gordan's theorem)", small, euclidean_space, problems=GORDAN, **about_data
-)
+@data.direct("lem6", "Lemma 6 (Gordan's theorem)", small, euclidean_space, problems=GORDAN)
 def lem6(case):
     r"""Exactly one of: some w has only positive scores; some p ∈ Δ_n has Σ_i p_i y_i x_i = 0.
 
@@ -122,7 +120,7 @@ ALTERNATIVES = (
 )
 
 
-@unit.direct("thm2", "Theorem 2", norm_one, small, any_rows, problems=ALTERNATIVES, **about_data)
+@data.direct("thm2", "Theorem 2", norm_one, small, any_rows, problems=ALTERNATIVES, unit=True)
 def thm2(case):
     r"""Exactly one of: some f has only positive scores; some p ∈ Δ_n has ‖p‖_G = 0.
 
@@ -151,7 +149,7 @@ def _sup_min(rows: Array) -> Fraction | None:
     return max(values) if values and max(values) < 0 else None
 
 
-@rp.direct("thm3", "Theorem 3", **about_data)
+@data.direct("thm3", "Theorem 3")
 def thm3(case):
     r"""For data that are not separable |ρ_K| is the radius of the largest ball around the origin
     inside the hull of the rows.

@@ -239,11 +239,15 @@ def lem9_charitable(it, case):
     return _rate(it, case, sqrt(number(2)).min(combined_norm(it, centre(case)) / abs(margin)))
 
 
+def _delta_solution(it: View, case: Case) -> Trit:
+    return reached(it, case, NearAverages, number(case.solver.delta), strict=True)
+
+
 @infeasible.stopping(
     "lem9.solution",
     "Lemma 9, last sentence, with the constant of rp.lem9.fixed",
     signed_margin_known,
-    goal=lambda it, case: reached(it, case, NearAverages, number(case.solver.delta), strict=True),
+    goal=_delta_solution,
     slower="snkpvn/never-cools",
 )
 def lem9_solution(case):
