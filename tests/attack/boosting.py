@@ -3,7 +3,9 @@
     D_1(i) = 1/n,  h_t from D_t,  ε_t = P_{D_t}[h_t ≠ y],  α_t = ½ log((1 − ε_t)/ε_t),
     D_{t+1}(i) = D_t(i) exp(−α_t h_t(x_i) y_i)/z_{t+1},  H = Σ_t α_t h_t
 
-A hypothesis without mistakes has α_t = ∞; what H tends to is then h_t alone, with z_{t+1} = 0.
+A hypothesis without mistakes has α_t = ∞; H tends to h_t alone then, with z_{t+1} = 0. A claim is
+false where it is so by far more than rounding, and else not known: all of them contain equations,
+or speak of a D_t that doubles hold up to rounding only.
 """
 
 from __future__ import annotations
@@ -11,40 +13,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import pairwise
+from math import inf
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
 import gammabar as gb
 from gammabar.solvers.boosting import BestStump, Vote
 
-from .data import INTEGERS, SCALES, entries, exact, to_double
-from .facts import Trit
-from .hearing import as_own, counted, hear
+from .arithmetic import *
+from .data import INTEGERS, SCALES, entries, two_labels
+from .driver import Tally, Truths, as_own, ask, attempt
 
-#: Bits of a ball: no scale of the data enters, for stumps compare and do not compute.
+#: Bits of a ball: the scale of the data does not enter, for stumps compare and do not compute.
 BITS = 1000
-#: Rounds that the statements hear on a problem that is given.
+#: Rounds that the statements check on a problem that is given.
 ROUNDS = 150
+#: By how much α_t is moved where the exponential loss is claimed to be least at it.
+MOVES = (-2.0, -0.5, -0.01, 0.01, 0.5, 2.0)
+Rng = np.random.Generator
 
 
 @dataclass(frozen=True)
-class Cut:
-    """h(x) = sign if x_j > threshold, else −sign; in exact comparisons."""
-
-    column: int
-    threshold: fmpq | None
-    sign: int
-
-    def on(self, points: list[list[fmpq]]) -> list[int]:
-        above = (self.threshold is None or x[self.column] > self.threshold for x in points)
-        return [self.sign if up else -self.sign for up in above]
-
-
-@dataclass(frozen=True)
-class Asked:
+class Hypothesis:
     """A hypothesis on the points that it was found on."""
 
     values: Any
@@ -55,54 +49,40 @@ class Asked:
 
 @dataclass
 class Points:
-    """A few points with labels, exactly, and every stump there is on them."""
+    """A few points with labels, exactly, and every stump on them."""
 
     X: Any
     y: Any
     name: str
 
     @cached_property
-    def exactly(self) -> list[list[fmpq]]:
-        X = self.X.toarray() if scipy.sparse.issparse(self.X) else self.X
-        rows = X.tolist() if X.dtype.kind != "f" else [[float(v) for v in row] for row in X]
-        return [[exact(v) for v in row] for row in rows]
+    def stumps(self) -> Any:
+        """y_i h(x_i) of h(x) = ±1 if x_j > threshold, else ∓1; a row for each."""
+        points = exact_rows(self.X.toarray() if scipy.sparse.issparse(self.X) else self.X)
+        above = [[True] * len(points)]
+        for column in zip(*points, strict=True):
+            above += [[x > v for x in column] for v in sorted(set(column))[:-1]]
+        signs = 2 * np.array(above, dtype=int) - 1
+        return np.stack([signs, -signs], axis=1).reshape(-1, len(points)) * self.y
 
     @cached_property
-    def cuts(self) -> list[Cut]:
-        found = [Cut(0, None, s) for s in (1, -1)]
-        for j in range(len(self.exactly[0])):
-            values = sorted({x[j] for x in self.exactly})
-            found += [Cut(j, v, s) for v in values[:-1] for s in (1, -1)]
-        return found
+    def agreements(self) -> Any:
+        """Of every stump, and then of hypotheses that err on one point each, as other learners may
+        find them."""
+        return np.concatenate([self.stumps, 1 - 2 * np.eye(len(self.y), dtype=int)])
 
     @cached_property
-    def agreements(self) -> list[list[int]]:
-        """y_i h(x_i): of every stump, and then of hypotheses that err on one point each, as other
-        learners may find them."""
-        labels = [int(v) for v in self.y]
-        stumps = [
-            [a * b for a, b in zip(h.on(self.exactly), labels, strict=True)] for h in self.cuts
-        ]
-        return stumps + [[-1 if i == j else 1 for j in self.indices] for i in self.indices]
-
-    @property
-    def indices(self) -> range:
-        return range(len(self.y))
-
-    @cached_property
-    def asked(self) -> list[Asked]:
-        """The hypotheses, as the court asks them."""
-        return [Asked((np.array(agrees) * self.y).astype(np.int8)) for agrees in self.agreements]
+    def hypotheses(self) -> list[Hypothesis]:
+        return [Hypothesis((agrees * self.y).astype(np.int8)) for agrees in self.agreements]
 
 
-def drawn(rng: np.random.Generator) -> Points:
+def drawn(rng: Rng) -> Points:
     """Points of any scale and type; comparing them is all that stumps do."""
     scale = str(rng.choice([*SCALES]))
     dtype = str(rng.choice(("float64",) * 6 + ("float32", "bool", *INTEGERS)))
     n = int(rng.integers(2, 7))
     X = entries(rng, (n, int(rng.integers(1, 4))), scale, dtype)
-    y = rng.choice([-1, 1], n)
-    y[:2] = 1, -1
+    y = two_labels(rng, n)
     sparse = bool(rng.random() < 0.3)
     name = f"{'sparse' if sparse else 'dense'} {dtype} {scale}, n = {n}"
     return Points(scipy.sparse.csr_matrix(X) if sparse else X, y, name)
@@ -110,110 +90,87 @@ def drawn(rng: np.random.Generator) -> Points:
 
 @dataclass
 class Told:
-    """What AdaBoost says after a round; `w` has α_1, …, α_t, `dual` is D_{t+1}."""
+    """What AdaBoost reports after a round; `w` has α_1, …, α_t, `dual` is D_{t+1}."""
 
-    w: list[Any]
-    dual: list[Any]
-    votes: list[Any]
+    w: Any
+    dual: Any
+    votes: Any
     chosen: list[int]
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-Learner = Callable[[Points, list[arb], int, np.random.Generator], int]
-
-
-def best(points: Points, D: list[arb], t: int, rng: np.random.Generator) -> int:
+def best(points: Points, D: Vector, t: int, rng: Rng) -> int:
     """A stump of least weighted error, any of them."""
-    edges = [_edge(D, agrees) for agrees in points.agreements[: len(points.cuts)]]
-    most = edges[0]
-    for edge in edges[1:]:
-        most = most.max(edge)
-    return int(rng.choice([k for k, edge in enumerate(edges) if not edge < most]))
+    edges = points.stumps.astype(object) @ D
+    top = largest(edges)
+    return int(rng.choice([k for k, edge in enumerate(edges) if not edge < top]))
 
 
-def lopsided(points: Points, D: list[arb], t: int, rng: np.random.Generator) -> int:
+def lopsided(points: Points, D: Vector, t: int, rng: Rng) -> int:
     """Errs on all points but the first in turn, which loses its weight so, and at last on it."""
     n = len(points.y)
-    return len(points.cuts) + (t % (n - 1) + 1 if t < ROUNDS - 1 else 0)
+    return len(points.stumps) + (t % (n - 1) + 1 if t < ROUNDS - 1 else 0)
 
 
-def any_stump(points: Points, D: list[arb], t: int, rng: np.random.Generator) -> int:
+def any_stump(points: Points, D: Vector, t: int, rng: Rng) -> int:
     """A stump that is worth something, or less than nothing."""
-    useful = [k for k, a in enumerate(points.agreements[: len(points.cuts)]) if len(set(a)) > 1]
+    useful = [k for k, a in enumerate(points.stumps) if len(set(a)) > 1]
     return int(rng.choice(useful)) if useful else 0
 
 
-def _edge(D: list[arb], agrees: list[int]) -> arb:
-    """Σ_i D(i) y_i h(x_i)."""
-    return sum((d * a for d, a in zip(D, agrees, strict=True)), arb(0))
-
-
-def _mass(D: list[arb], agrees: list[int], sign: int) -> arb:
-    return sum((d for d, a in zip(D, agrees, strict=True) if a == sign), arb(0))
-
-
-#: A line of Algorithm 3 that somebody got wrong: from α_t as it should be and ε_t.
-Alpha = Callable[[arb, arb], arb]
+def mass(D: Vector, agrees: Any, sign: int) -> arb:
+    return sum(D[agrees == sign], arb(0))
 
 
 def adaboost(
     points: Points,
-    learner: Learner,
-    rng: np.random.Generator,
-    alpha_of: Alpha = lambda alpha, epsilon: alpha,
+    learner: Callable[[Points, Vector, int, Rng], int],
+    rng: Rng,
+    alpha_of: Callable[[arb, arb], arb] = lambda alpha, epsilon: alpha,
     normalise: bool = True,
 ) -> Iterator[Told]:
     """Algorithm 3, line by line; `alpha_of` and `normalise` are for those who get it wrong."""
     n = len(points.y)
-    D = [arb(1) / n] * n
-    now = Told([], D, [arb(0)] * n, [], {"product": arb(1)})
+    D = vec([arb(1) / n] * n)
+    now = Told([], D, zeros(n), [], {"product": arb(1)})
     while True:
         yield now
         k = learner(points, D, len(now.w), rng)
         agrees = points.agreements[k]
         if len(set(agrees)) == 1:
             break
-        wrong, right = _mass(D, agrees, -1), _mass(D, agrees, 1)
+        wrong, right = mass(D, agrees, -1), mass(D, agrees, 1)
         alpha = alpha_of((right / wrong).log() / 2, wrong)
-        raw = [d * (-alpha * a).exp() for d, a in zip(D, agrees, strict=True)]
-        z = sum(raw, arb(0))
-        extra = _said(D, wrong, alpha, z, now)
-        D = [v / z for v in raw] if normalise else raw
-        votes = [v + alpha * a for v, a in zip(now.votes, agrees, strict=True)]
+        raw = D * exp(-alpha * agrees.astype(object))
+        extra = _said(D, wrong, alpha, raw.sum(), now)
+        D = raw / raw.sum() if normalise else raw
+        votes = now.votes + alpha * agrees.astype(object)
         now = Told([*now.w, alpha], D, votes, [*now.chosen, k], extra)
-    sign = agrees[0]
+    sign = int(agrees[0])
     extra = _said(D, arb((1 - sign) // 2), arb(sign) * arb("inf"), arb(0), now)
     while True:
-        yield Told([arb(sign)], D, [arb(1)] * n, [k], extra)
+        yield Told([arb(sign)], D, vec([arb(1)] * n), [k], extra)
 
 
-def _said(D: list[arb], wrong: arb, alpha: arb, z: arb, before: Told) -> dict[str, Any]:
-    product = before.extra["product"] * z
-    half = arb(1) / 2
-    names = ("D", "epsilon", "gamma", "alpha", "z", "product")
-    return dict(zip(names, (D, wrong, half - wrong, alpha, z, product), strict=True))
+def _said(D: Vector, wrong: arb, alpha: arb, z: arb, before: Told) -> dict[str, Any]:
+    product, gamma = before.extra["product"] * z, arb(1) / 2 - wrong
+    return {"D": D, "epsilon": wrong, "gamma": gamma, "alpha": alpha, "z": z, "product": product}
 
 
-def rounded(told: Told) -> Told:
-    """As doubles."""
-    vectors = ([_double(v) for v in side] for side in (told.w, told.dual, told.votes))
-    extra = {
-        name: [_double(v) for v in value] if isinstance(value, list) else _double(value)
-        for name, value in told.extra.items()
-    }
-    return Told(*vectors, list(told.chosen), extra)
-
-
-def _double(value: arb) -> float:
+def _double(value: Any) -> Any:
+    if isinstance(value, np.ndarray | list):
+        return doubles(value)
     return float(value) if not value.is_finite() else to_double(value)
 
 
 def played(run: Iterator[Told]) -> list[Told]:
-    """The empty vote and the votes of all rounds, up to one that changes nothing any more or whose
-    weights leave the doubles."""
+    """The empty vote and the votes of all rounds as doubles, up to one that changes nothing any
+    more or whose weights leave the doubles."""
     found: list[Told] = []
     for told in run:
-        now = rounded(told)
+        extra = {name: _double(value) for name, value in told.extra.items()}
+        sides = (_double(v) for v in (told.w, told.dual, told.votes))
+        now = Told(*sides, list(told.chosen), extra)
         if not all(2.0**-900 < v < 2.0**900 for v in now.dual):
             break
         found.append(now)
@@ -232,79 +189,69 @@ class Solver:
     learner: Any
 
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Vote]:
+        asked = self.points.hypotheses
         for t, told in enumerate(self.run):
-            asked = self.points.asked
-            hypotheses = tuple(asked[k % len(asked)] for k in told.chosen)
-            extra = {k: np.array(v) if isinstance(v, list) else v for k, v in told.extra.items()}
+            chosen = tuple(asked[k % len(asked)] for k in told.chosen)
             w, dual, votes = (np.array(v, dtype=float) for v in (told.w, told.dual, told.votes))
-            yield Vote(t, w, problem, None, dual, None, extra, votes, hypotheses)
+            yield Vote(t, w, problem, None, dual, None, dict(told.extra), votes, chosen)
         if self.run[-1].extra.get("z") != 0:
             raise gb.ProblemError("weights are below the smallest double: stop here")
 
 
-# What is done to a run that was right
+# What is done to a right run
+
+Change = Callable[[list[Told], Rng], list[Told]]
 
 
-def _later(run: list[Told], rng: np.random.Generator) -> int:
+def _later(run: list[Told], rng: Rng) -> int:
     return int(rng.integers(1, len(run)))
-
-
-def _claim(name: str, factor: float, add: float = 0.0) -> Any:
-    def spoil(run: list[Told], rng: np.random.Generator) -> list[Told]:
-        t = _later(run, rng)
-        value = run[t].extra[name]
-        new = [factor * v + add for v in value] if isinstance(value, list) else factor * value + add
-        return _with(run, t, extra={**run[t].extra, name: new})
-
-    return spoil
-
-
-def _vector(name: str, factor: float, whole: bool = True) -> Any:
-    def spoil(run: list[Told], rng: np.random.Generator) -> list[Told]:
-        t = _later(run, rng)
-        value = list(getattr(run[t], name))
-        where = range(len(value)) if whole else [int(rng.integers(len(value)))]
-        new = [v * factor if i in where else v for i, v in enumerate(value)]
-        return _with(run, t, **{name: new})
-
-    return spoil
 
 
 def _with(run: list[Told], t: int, **changes: Any) -> list[Told]:
     return [replace(told, **changes) if s == t else told for s, told in enumerate(run)]
 
 
-def stale(run: list[Told], rng: np.random.Generator) -> list[Told]:
+def _claim(name: str, factor: float, add: float = 0.0) -> Change:
+    def change(run: list[Told], rng: Rng) -> list[Told]:
+        t = _later(run, rng)
+        return _with(run, t, extra={**run[t].extra, name: factor * run[t].extra[name] + add})
+
+    return change
+
+
+def _vector(name: str, factor: float, whole: bool = True) -> Change:
+    def change(run: list[Told], rng: Rng) -> list[Told]:
+        t = _later(run, rng)
+        value = getattr(run[t], name).copy()
+        value[slice(None) if whole else int(rng.integers(len(value)))] *= factor
+        return _with(run, t, **{name: value})
+
+    return change
+
+
+def stale(run: list[Told], rng: Rng) -> list[Told]:
     """D_{t+1} is that of the round before."""
     t = _later(run, rng)
     return _with(run, t, dual=run[t - 1].dual)
 
 
-def stuck(run: list[Told], rng: np.random.Generator) -> list[Told]:
+def stuck(run: list[Told], rng: Rng) -> list[Told]:
     t = _later(run, rng)
-    return [told if s < t else run[t] for s, told in enumerate(run)]
+    return [*run[:t], *[run[t]] * (len(run) - t)]
 
 
-def ended(run: list[Told], rng: np.random.Generator) -> list[Told]:
-    return run[: _later(run, rng)]
-
-
-def _another(k: int, rng: np.random.Generator) -> int:
-    """Some other of the stumps, of which there are at least two."""
-    return k ^ 1 if rng.random() < 0.5 else max(k - 1 - int(rng.integers(3)), 0)
-
-
-def other_stump(run: list[Told], rng: np.random.Generator) -> list[Told]:
-    """Another hypothesis is said to be the last one than the round was made with."""
+def other_stump(run: list[Told], rng: Rng) -> list[Told]:
+    """Another hypothesis is reported as the last one than the round was made with."""
     t = _later(run, rng)
-    chosen = run[t].chosen
-    return _with(run, t, chosen=[*chosen[:-1], _another(chosen[-1], rng)])
+    *before, k = run[t].chosen
+    other = k ^ 1 if rng.random() < 0.5 else max(k - 1 - int(rng.integers(3)), 0)
+    return _with(run, t, chosen=[*before, other])
 
 
-SPOILS: dict[str, Callable[[list[Told], np.random.Generator], list[Told]]] = {
+CHANGES: dict[str, Change] = {
     "stale": stale,
     "stuck": stuck,
-    "ended": ended,
+    "ended": lambda run, rng: run[: _later(run, rng)],
     "other stump": other_stump,
     "dual scaled": _vector("dual", 2.0),
     "dual off": _vector("dual", 1 + 1e-3, whole=False),
@@ -320,17 +267,13 @@ SPOILS: dict[str, Callable[[list[Told], np.random.Generator], list[Told]]] = {
     for name in ("D", "epsilon", "gamma", "alpha", "z", "product")
     for how, factor, add in (("off", 1 + 1e-3, 0.0), ("doubled", 2.0, 0.0), ("more", 1.0, 1e-3))
 }
-
-
-def _seldom(alpha: arb, epsilon: arb) -> arb:
-    """Wrong only where the hypothesis errs on next to nothing."""
-    return 2 * alpha if epsilon < 2.0**-40 else alpha
-
-
-#: A wrong line, which the rest of the run goes along with.
+#: A wrong line, which the rest of the run goes along with; one is wrong only where the hypothesis
+#: errs on next to nothing.
 MISTAKES: dict[str, dict[str, Any]] = {
     "without the half": {"alpha_of": lambda alpha, _: 2 * alpha},
-    "without the half at last": {"alpha_of": _seldom},
+    "without the half at last": {
+        "alpha_of": lambda alpha, epsilon: 2 * alpha if epsilon < 2.0**-40 else alpha
+    },
     "a hundredth": {"alpha_of": lambda alpha, _: alpha / 100},
     "negated": {"alpha_of": lambda alpha, _: -alpha},
     "a little more": {"alpha_of": lambda alpha, _: alpha * (1 + arb(1) / 1000)},
@@ -339,36 +282,214 @@ MISTAKES: dict[str, dict[str, Any]] = {
 }
 
 
-def one(seed: int, number: int, tally: Any) -> None:
-    """AdaBoost on a few points: a right run, wrong lines, and claims that are spoilt."""
+# What is true of the delivered rounds
+
+
+@dataclass
+class Round:
+    """A round as delivered: D_t, y_i h_t(x_i), and what is reported after it."""
+
+    t: int
+    D: Vector
+    agrees: Any
+    before: Told
+    after: Told
+
+    def __post_init__(self) -> None:
+        self.epsilon, self.right = (mass(self.D, self.agrees, sign) for sign in (-1, 1))
+        self.gamma = arb(1) / 2 - self.epsilon
+        self.perfect = len(set(self.agrees)) == 1
+        inside = self.epsilon * (1 - self.epsilon)
+        #: √(1 − 4γ_t²) = 2√(ε_t(1 − ε_t)).
+        self.root = arb(0) if self.perfect or not inside > 0 else 2 * inside.sqrt()
+
+    def loss(self, alpha: arb) -> arb:
+        """Σ_i D_t(i) exp(−α y_i h_t(x_i))."""
+        return self.right * (-alpha).exp() + self.epsilon * alpha.exp()
+
+
+class Rounds:
+    """A run: a round for each vote but the empty one, until one is perfect."""
+
+    def __init__(self, points: Points, run: list[Told], finds_best: bool) -> None:
+        self.points, self.run, self.finds_best = points, run, finds_best
+        self.rounds: list[Round] = []
+        for t, (before, after) in enumerate(pairwise(run), start=1):
+            agrees = points.agreements[after.chosen[-1]]
+            self.rounds.append(Round(t, balls(before.dual), agrees, before, after))
+            if self.rounds[-1].perfect:
+                break
+
+    def mistakes(self, r: Round) -> int:
+        """How many points sign(H) certainly errs on, for the H = Σ_s α_s h_s that is delivered."""
+        voters = [r] if r.perfect else self.rounds[: r.t]
+        if len(r.after.w) != len(voters):
+            return 0
+        parts = np.array([s.agrees for s in voters]).astype(object) * balls(r.after.w)[:, None]
+        return sum(bool(v) for v in parts.sum(axis=0) < -FINE * abs(parts).sum(axis=0))
+
+    def largest_edge(self, r: Round) -> arb:
+        """The largest Σ_i D_t(i) y_i h(x_i) of a stump."""
+        return largest([0, *(self.points.stumps.astype(object) @ r.D)])
+
+
+def _far(found: float, wanted: arb, size: arb) -> bool:
+    """Whether a number that is reported is certainly another one."""
+    if not arb(found).is_finite() or not wanted.is_finite():
+        return False
+    return bool(abs(arb(found) - wanted) > FINE * abs(size))
+
+
+def step(rounds: Rounds) -> Trit:
+    """Algorithm 3, one round from the delivered D_t and h_t."""
+    n = len(rounds.points.y)
+    if any(_far(v * n, arb(1), arb(1)) for v in rounds.run[0].dual):
+        return False
+    wrong = (_wrong_end(r) if r.perfect else _wrong_round(r) for r in rounds.rounds)
+    return False if any(wrong) else None
+
+
+def _wrong_end(r: Round) -> bool:
+    """A hypothesis without mistakes, or with nothing else: it is all of H, and z_{t+1} is 0."""
+    told = r.after.extra
+    if told["z"] != 0 or told["alpha"] != r.agrees[0] * inf or min(r.after.votes) <= 0:
+        return True
+    numbers = [(told["epsilon"], r.epsilon, arb(1)), (told["gamma"], r.gamma, arb(1))]
+    numbers += [(v, d, d) for v, d in zip(told["D"], r.D, strict=True)]
+    return any(_far(*one) for one in numbers)
+
+
+def _wrong_round(r: Round) -> bool:
+    told, w, last = r.after.extra, list(r.after.w), list(r.before.w)
+    if len(w) != r.t or w[:-1] != last or w[-1] != told["alpha"]:
+        return True
+    alpha, z = arb(told["alpha"]), arb(told["z"])
+    wanted, agrees = (r.right / r.epsilon).log() / 2, r.agrees.astype(object)
+    product = arb(r.before.extra["product"]) * z
+    # ε_t and 1 − ε_t are sums of positive numbers, each of a relative error of a few roundoffs.
+    numbers = [
+        (told["epsilon"], r.epsilon, r.epsilon),
+        (told["gamma"], r.gamma, arb(1)),
+        (told["alpha"], wanted, 1 + abs(wanted)),
+        (told["z"], r.loss(alpha), r.loss(alpha)),
+        (told["product"], product, product),
+    ]
+    fresh = r.D * exp(-alpha * agrees) / r.loss(alpha)
+    votes = balls(r.before.votes) + alpha * agrees
+    numbers += [(v, d, d) for v, d in zip(told["D"], r.D, strict=True)]
+    numbers += [(v, d, d) for v, d in zip(r.after.dual, fresh, strict=True)]
+    size = abs(alpha) + max(abs(v) for v in r.before.votes)
+    numbers += [(v, vote, size) for v, vote in zip(r.after.votes, votes, strict=True)]
+    return any(_far(*one) for one in numbers)
+
+
+def product_bound(rounds: Rounds) -> Trit:
+    """z_{t+1} = √(1 − 4γ_t²), and the training error is at most z_2 ⋯ z_{T+1}."""
+    if normaliser(rounds) is False:
+        return False
+    product = arb(1)
+    for r in rounds.rounds:
+        product *= arb(r.after.extra["z"])
+        if rounds.mistakes(r) > product * len(r.D):
+            return False
+    return None
+
+
+def normaliser(rounds: Rounds) -> Trit:
+    """z_{t+1} = 2√(ε_t(1 − ε_t))."""
+    for r in rounds.rounds:
+        if not r.perfect and r.epsilon < 1 and _far(r.after.extra["z"], r.root, r.root):
+            return False
+    return None
+
+
+def printed_sum(rounds: Rounds) -> Trit:
+    """z_{t+1} = (1 − ε)√(ε/(1 − ε)) + ε√((1 − ε)/ε) − 2√(ε(1 − ε)), which is 0."""
+    usual = (r for r in rounds.rounds if not r.perfect)
+    return False if any(_far(r.after.extra["z"], arb(0), r.root) for r in usual) else None
+
+
+def exponentials(rounds: Rounds) -> Trit:
+    """z_2 ⋯ z_{T+1} ≤ e^{−2Tγ²} for a γ below all γ_t, of the whole run."""
+    gammas = [arb(1) / 2, *(r.gamma for r in rounds.rounds)]
+    gamma, product = smallest(gammas) * (1 - arb(10) ** -5), arb(1)
+    for r in rounds.rounds if gamma > 0 else ():
+        product *= arb(r.after.extra["z"])
+        if product > (-2 * r.t * gamma**2).exp() * (1 + FINE):
+            return False
+    return None
+
+
+def no_error(rounds: Rounds) -> Trit:
+    """Lemma 7: no training error from T = log(2n)/(2γ²) on, γ the least γ_t so far."""
+    gamma = arb(1) / 2
+    for r in rounds.rounds:
+        gamma = gamma.min(r.gamma)
+        late = gamma > 0 and r.t >= arb(2 * len(r.D)).log() / (2 * gamma**2)
+        if late and rounds.mistakes(r):
+            return False
+    return None
+
+
+def greedy(rounds: Rounds) -> Trit:
+    """α_t makes the exponential loss least, on a grid; and no stump makes it smaller, if the
+    learner looks for the best."""
+    for r in (r for r in rounds.rounds if not r.perfect and len(r.after.w)):
+        alpha = arb(r.after.w[-1])
+        found = r.loss(alpha)
+        if any(found > r.loss(alpha + arb(m)) * (1 + FINE) for m in MOVES):
+            return False
+        if rounds.finds_best:
+            whole, edge = r.right + r.epsilon, rounds.largest_edge(r)
+            # √(M² − e²) is not smooth at e = M: what rounding makes of it is added below the root.
+            least = ((whole - edge).max(arb(0)) * (whole + edge) + FINE * whole**2).sqrt()
+            if found > least * (1 + FINE) + FINE * whole:
+                return False
+    return None
+
+
+def best_stump(rounds: Rounds) -> Trit:
+    """h_t is a stump of least weighted error."""
+    for r in rounds.rounds if rounds.finds_best else ():
+        if rounds.largest_edge(r) - (r.right - r.epsilon) > FINE * (r.right + r.epsilon):
+            return False
+    return None
+
+
+CLAIMS: dict[str, Callable[[Rounds], Trit]] = {
+    "gb.lec.adaboost.step": step,
+    "gb.lec.stumps.best": best_stump,
+    "lec.lem7": no_error,
+    "lec.alg3.z": product_bound,
+    "lec.alg3.z.sum": printed_sum,
+    "lec.alg3.z.sum.fixed": normaliser,
+    "lec.alg3.z.exp.fixed": exponentials,
+    "lec.sec4.greedy": greedy,
+}
+
+
+def one(seed: int, number: int, tally: Tally) -> None:
+    """AdaBoost on a few points: a right run, wrong lines, and false reports."""
     rng = np.random.default_rng([seed, number, 3])
     with ctx.workprec(BITS):
         points = drawn(rng)
         where = f"{seed}.{number} {points.name}: AdaBoost"
-        with counted(tally, where):
+        with attempt(tally, where):
             problem = gb.from_arrays(points.X, points.y)
             learner = (best, lopsided, any_stump)[int(rng.integers(3))]
-            name, finds_best = learner.__name__, learner is best
-            # The court looks for the best stump where the learner says that it does so, too.
-            marker = BestStump() if finds_best else learner
+            # The harness looks for the best stump where the learner says that it does so, too.
+            marker = BestStump() if learner is best else learner
             right = played(adaboost(points, learner, rng))
-            tally.trials += 1
-            tally.kinds["boosting"] += 1
-            runs = {"": right}
+            tally.count("boosting")
+            runs = {"right": right}
             for mistake in rng.choice([*MISTAKES], 1):
                 runs[mistake] = played(adaboost(points, learner, rng, **MISTAKES[mistake]))
-            for spoil in rng.choice([*SPOILS], 3, replace=False):
-                runs[spoil] = SPOILS[spoil](right, rng)
+            for change in rng.choice([*CHANGES], 3, replace=False):
+                runs[change] = CHANGES[change](right, rng)
             for how, run in runs.items():
                 if len(run) > 1:
-                    judges = judges_of(points, run, finds_best)
-                    label = f"{where} ({name}), {how or 'right'}"
-                    hear(Solver(points, run, marker), problem, judges, not how, label, tally)
-
-
-def judges_of(points: Points, run: list[Told], finds_best: bool) -> dict[str, Callable[[], Trit]]:
-    """The statements, each with what is true of these numbers."""
-    from .boosting_claims import CLAIMS, Rounds
-
-    rounds = Rounds(points, run, finds_best)
-    return {name: partial(claim, rounds) for name, claim in CLAIMS.items()}
+                    rounds = Rounds(points, run, learner is best)
+                    truths: Truths = {name: partial(c, rounds) for name, c in CLAIMS.items()}
+                    label = f"{where} ({learner.__name__}), {how}"
+                    solver = Solver(points, run, marker)
+                    ask(solver, problem, truths, how == "right", label, tally)

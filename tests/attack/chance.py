@@ -1,7 +1,10 @@
-"""What Ji, Srebro and Telgarsky (2021) claim of Algorithm 2 with some probability.
+"""Claims with a probability: Algorithm 2 of Ji, Srebro and Telgarsky (2021) in plain doubles.
 
-The court runs the solver by itself, as often and as long as it says. A right one draws its rows in
-plain doubles; one that stays at 0, and one that goes the other way, are wrong for certain.
+    i_t ∼ q_t = softmax(−A w_t),   w_{t+1} = w_t + θ a_{i_t}
+
+The harness runs the solver by itself, as often and as long as it says. One that stays at w = 0,
+whose margin is 0, with probability p before it starts fails the theorems with probability p at
+least: p well above their δ must not pass. One that goes the other way is wrong for certain.
 """
 
 from __future__ import annotations
@@ -13,90 +16,92 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from gammabar.harness.registry import load_statements
-from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import check_statement
+import gammabar as gb
 from gammabar.solvers import Iterate
 
-from .data import Data, to_double
+from .arithmetic import Trit, balls, doubles, zeros
+from .data import Data
+from .driver import Tally, Truths, as_own, ask
 from .facts import Facts
+from .jst import smoothed_margin
 
 #: Below this γ̄ runs are too long.
 LEAST = 0.6
-#: What is asked, the steps of a run in units of γ̄⁻⁴, and how many runs are made of it.
-ASKED = {
-    "jst.thm4.1": (180, 16),
-    "jst.thm4.1.fixed": (450, 15),
-    "jst.thm4.1.delta": (640, 35),
-    "jst.thm4.1.tenth": (900, 95),
-    "gb.sampling": (150, 15),
-    "jst.lemD.1": (8, 40),
-    "jst.lemD.2": (8, 40),
+#: Claims of a margin: their δ, the steps of a run in units of γ̄⁻⁴, and how many runs are made.
+MARGINS = {
+    "jst.thm4.1": (0.5, 180, 16),
+    "jst.thm4.1.fixed": (0.5, 450, 15),
+    "gb.sampling": (0.5, 150, 15),
+    "jst.thm4.1.delta": (0.25, 640, 35),
+    "jst.thm4.1.tenth": (0.1, 900, 95),
 }
+LEMMAS = ("jst.lemD.1", "jst.lemD.2")
 MOST = 90_000
 
 
+@as_own
 @dataclass(frozen=True)
 class Sampler:
-    """Algorithm 2 without momentum, `turn` times as it should be: 1 is right."""
+    """Algorithm 2 without momentum; `turn` times as it should be, at rest with probability
+    `fails`."""
 
-    rows: np.ndarray = field(repr=False)  # in the space of w
-    products: np.ndarray = field(repr=False)
+    rows: Any = field(repr=False, compare=False)  # in the space of w
+    products: Any = field(repr=False, compare=False)
     turn: float = 1.0
+    fails: float = 0.0
     step: float = 1.0
     momentum: bool = False
 
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
+        rng = np.random.default_rng(0) if rng is None else rng
+        step = 0.0 if self.fails and rng.random() < self.fails else self.step
         w, scores, t = np.zeros(self.rows.shape[1]), np.zeros(len(self.rows)), 0
         while True:
             raw = np.exp(scores.min() - scores)
             sums = np.cumsum(raw)
             i = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
             yield Iterate(t, self.turn * w, dual=raw / sums[-1], extra={"i": i})
-            w = w + self.step * self.rows[i]
-            scores = scores + self.step * self.products[i]
-            t += 1
+            w, scores, t = w + step * self.rows[i], scores + step * self.products[i], t + 1
 
 
-def _sampler(data: Data, turn: float) -> Sampler:
-    scale = arb(data.radius_squared)
-    products = np.array([[to_double(arb(v) / scale) for v in row] for row in data.gram])
-    units = [[int(i == j) for j in range(data.n)] for i in range(data.n)]
-    rows = np.array([[to_double(v) for v in data.combine(one, True)] for one in units])
-    return Sampler(rows, products, turn)
-
-
-def _smoothed_margin(f: Facts) -> bool | None:
-    """Lemma D.1 with δ = 1/2 and ε = 4γ̄ of w_t = 0: Σ_j θ ‖Aᵀq_0‖² + ln n ≤ …"""
-    epsilon = arb(round(float(4 * f.gamma) * 256)) / 256
-    entropy = (32 * f.log_n + 64 * arb(4).log()) / (f.gamma_squared * epsilon**2)
-    steps = entropy.ceil().max((64 / epsilon**2).ceil())
-    left = (steps * f.log_n).sqrt() * f.squared(f.pull[0]) + f.log_n
-    right = 2 * f.log_n + (8 * arb(4).log() * f.log_n).sqrt()
-    return True if left <= right else False if left > right else None
-
-
-def truths(f: Facts, turn: float) -> dict[str, bool | None]:
-    """What is certain of a solver that is wrong; of two rows or more."""
-    margins = dict.fromkeys((name for name in ASKED if not name.startswith("jst.lemD")), False)
-    if turn:
-        return {**margins, "jst.lemD.1": None, "jst.lemD.2": None}
-    return {**margins, "jst.lemD.1": _smoothed_margin(f), "jst.lemD.2": False}
-
-
-def by_chance(
-    data: Data, rng: np.random.Generator
-) -> Iterator[tuple[str, str, bool | None, bool, str]]:
-    """Statement, what is said of it, its truth, whether the solver is right, and which it is."""
-    f = Facts(data, True, [[0.0] * data.dimension], [{}])
-    if not f.separable or float(arb(f.gamma)) < LEAST or data.n < 2:
+def on_data(data: Data, rng: np.random.Generator, where: str, tally: Tally) -> None:
+    """Right samplers, and such as stay at 0 or go the other way, on a drawn problem."""
+    f = Facts(data, True, [zeros(data.dimension)], [{}])
+    if not f.separable or float(f.gamma) < LEAST or data.n < 2:
         return
     power = float(f.gamma) ** 4
-    asked = [name for name, (steps, runs) in ASKED.items() if steps * runs / power < MOST]
+    asked = [name for name, (_, steps, runs) in MARGINS.items() if steps * runs / power < MOST]
+    products = np.array([doubles(row) for row in balls(data.gram) / arb(data.radius_squared)])
+    rows = np.array([doubles(data.row(i, True)) for i in range(data.n)])
     for turn in (1.0, float(rng.choice([0.0, -1.0]))):
-        known = truths(f, turn) if turn <= 0 else {}
-        # Not by ``gb.verify``: it wraps what it is given, and the step of that cannot be set.
-        case = Case(data.problem, _sampler(data, turn), unit=True, seed=int(rng.integers(2**31)))
-        for name in asked:
-            said = str(check_statement(load_statements()[name], case).verdict)
-            yield name, said, known.get(name), turn == 1, f"turn {turn:g}"
+        margin = None if turn > 0 else lambda: False
+        truths: Truths = dict.fromkeys(asked, margin) | dict.fromkeys(LEMMAS)
+        if turn == 0:
+            truths |= {"jst.lemD.1": lambda: smoothed_margin(f), "jst.lemD.2": lambda: False}
+        seed = int(rng.integers(2**31))
+        solver = Sampler(rows, products, turn)
+        ask(solver, data.problem, truths, turn == 1, f"{where}: turn {turn:g}", tally, seed=seed)
+
+
+def one(seed: int, number: int, tally: Tally) -> None:
+    """A few rows of norm at most one with a wide margin, and samplers that fail sometimes."""
+    rng = np.random.default_rng([seed, number, 8])
+    n = int(rng.integers(2, 5))
+    raw = np.column_stack([np.ones(n), rng.uniform(-0.35, 0.35, n)])
+    labels = np.array([1, -1] * n)[:n]
+    problem = gb.from_arrays(raw * labels[:, None], labels)
+    rows = raw / np.sqrt((raw**2).sum(axis=1).max())
+    tally.count("chance")
+    for fails in (0.0, float(rng.uniform(0.65, 1.0))):
+        # Well above δ: that all of 15 runs succeed has a probability below 10⁻⁶ then.
+        truths: Truths = dict.fromkeys(list(MARGINS)[1:4], _refuted if fails else None)
+        truths |= {} if fails else dict.fromkeys(LEMMAS)
+        if not number % 8:
+            truths["jst.thm4.1.tenth"] = _refuted if fails else None
+        where = f"{seed}.{number}: Algorithm 2 on {n} rows, fails {fails:.2f}"
+        solver = Sampler(rows, rows @ rows.T, fails=fails)
+        ask(solver, problem, truths, not fails, where, tally)
+
+
+def _refuted() -> Trit:
+    return False

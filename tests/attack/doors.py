@@ -1,9 +1,9 @@
-"""The other doors: what comes in by files, chunks and Dask, and what goes out and comes back.
+"""Every way in: what comes by files, chunks and Dask, and runs that are handed over.
 
 A few points of any type and scale are written by hand into every format that holds them, read by
 the project and solved; γ̄², the squared radius and the kind of separation are compared with an
 enumeration in rationals of the values that were written. A run that is handed over as a file, a
-recorder or an array is judged as the run itself is.
+recorder or an array gets the verdicts of the run itself.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from flint import fmpq, fmpq_mat
 import gammabar as gb
 from gammabar.harness.run.user_files import read_trajectory
 
-from .data import INTEGERS, SCALES, entries, exact, inner, nearest_point
-from .spoils import RIGHT, WRONG
+from .arithmetic import exact, exact_rows, vec
+from .changes import RIGHT, WRONG
+from .data import INTEGERS, SCALES, entries, nearest_point, two_labels
 
 TYPES = ("float64",) * 8 + ("float32", "float16", "bool", *INTEGERS)
-Opened = Callable[[Path, Any, Any], Any]
 
 
 def number(value: Any) -> str:
@@ -33,59 +33,32 @@ def number(value: Any) -> str:
     return repr(value.item()) if value.dtype.kind == "f" else str(int(value))
 
 
-def _lines(X: Any, y: Any, between: str) -> str:
+def _lines(X: Any, y: Any, between: str) -> bytes:
     rows = zip(y.tolist(), X, strict=True)
-    return "".join(between.join([str(s), *map(number, row)]) + "\n" for s, row in rows)
+    return "".join(between.join([str(s), *map(number, row)]) + "\n" for s, row in rows).encode()
 
 
-def csv(folder: Path, X: Any, y: Any) -> Any:
-    (folder / "x.csv").write_text(_lines(X, y, ","))
-    return gb.load(folder / "x.csv")
-
-
-def packed(folder: Path, X: Any, y: Any) -> Any:
-    (folder / "x.tsv.gz").write_bytes(gzip.compress(_lines(X, y, "\t").encode()))
-    return gb.load(folder / "x.tsv.gz")
-
-
-def svmlight(folder: Path, X: Any, y: Any) -> Any:
+def _sparse_lines(X: Any, y: Any) -> bytes:
     lines = []
     for s, row in zip(y.tolist(), X, strict=True):
         parts = [f"{j + 1}:{number(v)}" for j, v in enumerate(row) if v != 0]
         lines.append(" ".join([str(s), *parts]) + "\n")
-    (folder / "x.svm").write_text("".join(lines))
-    return gb.load(folder / "x.svm")
+    return "".join(lines).encode()
 
 
-def npz(folder: Path, X: Any, y: Any) -> Any:
-    np.savez(folder / "x.npz", X=X, y=y)
-    return gb.load(folder / "x.npz")
+def _written(path: Path, content: bytes) -> Any:
+    path.write_bytes(content)
+    return gb.load(path)
 
 
-def npz_turned(folder: Path, X: Any, y: Any) -> Any:
-    """Columns first, and the bytes of every number in the other order."""
-    other = np.asfortranarray(X.astype(X.dtype.newbyteorder()))
-    np.savez_compressed(folder / "t.npz", X=other, y=y)
-    return gb.load(folder / "t.npz")
+def _saved(path: Path, save: Callable[..., None], *arrays: Any, **named: Any) -> Path:
+    save(path, *arrays, **named)
+    return path
 
 
-def npy(folder: Path, X: Any, y: Any) -> Any:
-    np.save(folder / "x.npy", X)
-    np.save(folder / "y.npy", y)
-    return gb.load(folder / "x.npy", labels=folder / "y.npy")
-
-
-def chunks(folder: Path, X: Any, y: Any) -> Any:
-    """More than the memory that is allowed: read in pieces."""
-    np.save(folder / "c.npy", X)
-    np.save(folder / "y.npy", y)
-    return gb.load(folder / "c.npy", labels=folder / "y.npy", memory=1)
-
-
-def sparse(folder: Path, X: Any, y: Any) -> Any:
-    scipy.sparse.save_npz(folder / "s.npz", scipy.sparse.csr_matrix(X))
-    np.save(folder / "y.npy", y)
-    return gb.load(folder / "s.npz", labels=folder / "y.npy")
+def _labelled(folder: Path, name: str, save: Callable[..., None], X: Any, y: Any, **more: Any):
+    labels = _saved(folder / "y.npy", np.save, y)
+    return gb.load(_saved(folder / name, save, X), labels=labels, **more)
 
 
 def parquet(folder: Path, X: Any, y: Any) -> Any:
@@ -104,10 +77,6 @@ def array(folder: Path, X: Any, y: Any) -> Any:
     return gb.from_arrays(wide[::2][::-1], y)
 
 
-def columns(folder: Path, X: Any, y: Any) -> Any:
-    return gb.from_arrays(scipy.sparse.csc_matrix(X), y)
-
-
 def dask(folder: Path, X: Any, y: Any) -> Any:
     import dask
     import dask.array
@@ -116,11 +85,30 @@ def dask(folder: Path, X: Any, y: Any) -> Any:
     return gb.from_dask(dask.array.from_array(X, chunks=(2, X.shape[1])), y)
 
 
-DOORS: dict[str, Opened] = {
-    door.__name__: door
-    for door in (csv, packed, svmlight, npz, npz_turned, npy, chunks, sparse, parquet, array)
+def turned(X: Any) -> Any:
+    """Columns first, and the bytes of every number in the other order."""
+    return np.asfortranarray(X.astype(X.dtype.newbyteorder()))
+
+
+DOORS: dict[str, Callable[[Path, Any, Any], Any]] = {
+    "csv": lambda folder, X, y: _written(folder / "x.csv", _lines(X, y, ",")),
+    "packed": lambda folder, X, y: _written(folder / "x.tsv.gz", gzip.compress(_lines(X, y, "\t"))),
+    "svmlight": lambda folder, X, y: _written(folder / "x.svm", _sparse_lines(X, y)),
+    "npz": lambda folder, X, y: gb.load(_saved(folder / "x.npz", np.savez, X=X, y=y)),
+    "npz_turned": lambda folder, X, y: gb.load(
+        _saved(folder / "t.npz", np.savez_compressed, X=turned(X), y=y)
+    ),
+    "npy": lambda folder, X, y: _labelled(folder, "x.npy", np.save, X, y),
+    # More than the memory that is allowed: read in pieces.
+    "chunks": lambda folder, X, y: _labelled(folder, "c.npy", np.save, X, y, memory=1),
+    "sparse": lambda folder, X, y: _labelled(
+        folder, "s.npz", scipy.sparse.save_npz, scipy.sparse.csr_matrix(X), y
+    ),
+    "parquet": parquet,
+    "array": array,
+    "columns": lambda folder, X, y: gb.from_arrays(scipy.sparse.csc_matrix(X), y),
+    "dask": dask,
 }
-DOORS |= {"columns": columns, "dask": dask}
 #: SciPy has no sparse matrices of float16.
 NARROW = ("sparse", "columns")
 
@@ -129,18 +117,10 @@ def drawn(rng: np.random.Generator) -> tuple[Any, Any, str]:
     """A few points of some type and scale, their labels, and what they are."""
     dtype, scale = str(rng.choice(TYPES)), str(rng.choice([*SCALES]))
     X = entries(rng, (int(rng.integers(2, 5)), int(rng.integers(1, 4))), scale, dtype)
-    y = rng.choice([-1, 1], len(X))
-    y[:2] = 1, -1
-    return X, y, f"{dtype} {scale}"
+    return X, two_labels(rng, len(X)), f"{dtype} {scale}"
 
 
-def signed(X: Any, y: Any) -> list[list[fmpq]]:
-    """y_i x_i as the rationals that they are."""
-    values = X.tolist() if X.dtype.kind != "f" else [[float(v) for v in row] for row in X]
-    return [[exact(v) * int(s) for v in row] for row, s in zip(values, y, strict=True)]
-
-
-def kind_of(rows: list[list[fmpq]]) -> str:
+def kind_of(rows: Any) -> str:
     """Complete, quasi-complete or overlap, by all minimal dependences with positive weights.
 
     Aw ≥ 0 implies Aw = 0 if and only if some p > 0 has Aᵀp = 0 (Stiemke), and such a p is a sum of
@@ -148,8 +128,8 @@ def kind_of(rows: list[list[fmpq]]) -> str:
     """
     covered: set[int] = set()
     for size in range(1, len(rows) + 1):
-        for support in combinations(range(len(rows)), size):
-            weights = _dependence([rows[i] for i in support])
+        for support in map(list, combinations(range(len(rows)), size)):
+            weights = _dependence(rows[support])
             if weights is not None and (all(v > 0 for v in weights) or all(v < 0 for v in weights)):
                 covered |= set(support)
     if not covered:
@@ -157,16 +137,15 @@ def kind_of(rows: list[list[fmpq]]) -> str:
     return "overlap" if len(covered) == len(rows) else "quasi-complete"
 
 
-def _dependence(rows: list[list[fmpq]]) -> list[fmpq] | None:
+def _dependence(rows: Any) -> list[fmpq] | None:
     """The weights of rows whose combination is 0, if there is one up to a factor."""
-    d, size = len(rows[0]), len(rows)
-    reduced, rank = fmpq_mat(d, size, [row[k] for k in range(d) for row in rows]).rref()
+    size, d = rows.shape
+    reduced, rank = fmpq_mat(d, size, list(rows.T.ravel())).rref()
     if size - rank != 1:
         return None
     pivots = [next(j for j in range(size) if reduced[r, j] != 0) for r in range(rank)]
     free = next(j for j in range(size) if j not in pivots)
-    weights = [fmpq(0)] * size
-    weights[free] = fmpq(1)
+    weights = [fmpq(int(j == free)) for j in range(size)]
     for r, j in enumerate(pivots):
         weights[j] = -reduced[r, free]
     return weights
@@ -175,9 +154,10 @@ def _dependence(rows: list[list[fmpq]]) -> list[fmpq] | None:
 def solved(rng: np.random.Generator, folder: Path) -> Iterator[tuple[str, str]]:
     """(door, what is wrong with its answer, or "" or why it was refused) for every door."""
     X, y, name = drawn(rng)
-    rows = signed(X, y)
-    square, _ = nearest_point(inner(rows))
-    radius = max(sum((v * v for v in row), fmpq(0)) for row in rows)
+    signs = vec(int(s) for s in y)[:, None]
+    rows = vec(exact_rows(X)) * signs
+    gram = rows @ rows.T
+    (square, _), radius = nearest_point(gram), max(gram.diagonal())
     for door, opened in DOORS.items():
         if X.dtype == np.float16 and door in NARROW:
             continue
@@ -189,8 +169,7 @@ def solved(rng: np.random.Generator, folder: Path) -> Iterator[tuple[str, str]]:
         except gb.ProblemError as reason:
             yield door, f"refused: {reason}"
     for intercept in (False, True):
-        table = [[*row, fmpq(int(s))] for row, s in zip(rows, y, strict=True)]
-        wanted = kind_of(table if intercept else rows)
+        wanted = kind_of(np.hstack([rows, signs * fmpq(1)]) if intercept else rows)
         found = gb.separation(X, y, intercept=intercept).kind
         wrong = f"FAULT {name}: {found} separation, and it is {wanted}"
         yield "separation", "" if found == wanted else wrong
@@ -199,9 +178,9 @@ def solved(rng: np.random.Generator, folder: Path) -> Iterator[tuple[str, str]]:
 def judged(
     rng: np.random.Generator, folder: Path, problem: Any, run: Any, asked: list[str]
 ) -> Iterator[tuple[str, str]]:
-    """A run that is handed over in other ways, right or spoilt: the same verdicts and digits."""
-    spoil = str(rng.choice([*RIGHT, *WRONG]))
-    run = (RIGHT | WRONG)[spoil](run, rng)
+    """A run that is handed over in other ways, right or wrong: the same verdicts and digits."""
+    change = str(rng.choice([*RIGHT, *WRONG]))
+    run = (RIGHT | WRONG)[change](run, rng)
     if not np.isfinite(run).all():
         return
     direct = _verdicts(run, problem, asked, len(run) - 1)
@@ -216,7 +195,7 @@ def judged(
     }
     for way, made in ways.items():
         same = _verdicts(made(), problem, asked, None) == direct
-        yield way, "" if same else f"FAULT {spoil} by {way}: other verdicts than of the array"
+        yield way, "" if same else f"FAULT {change} by {way}: other verdicts than of the array"
 
 
 def _verdicts(given: Any, problem: Any, asked: list[str], iterations: int | None) -> Any:

@@ -1,20 +1,387 @@
-"""What Ji, Srebro and Telgarsky (2021) claim of the iterates of Algorithm 1."""
+"""Ji, Srebro and Telgarsky (2021): Algorithms 1 and 2 of either loss, the baselines, the claims.
+
+Appendix C has everything for a ρ-smooth potential: ρ = 1 for the exponential loss, and ρ = n for
+the logistic one. What is reported of g_t, μ_t and ν_t must be what follows from the delivered w.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from functools import cached_property, partial
 
-from flint import arb, fmpq
+from .facts import *
+from .jst_mirror import APPENDIX_B, divergence
 
-from .facts import Facts, Side, Trit, sign, size, step_sides
-from .methods import add
+#: θ of Algorithm 2: that of Theorem 4.1 is small, that of the figures one; and one by which w gets
+#: so large that rounding decides the weights.
+SMALL, GIANT = 0.5, 2.0**45
 
 
-def theorem_3_1_1(f: Facts) -> Iterator[Side]:
+# The methods
+
+
+def dual_acceleration(data: Data, rng: Any) -> Iterator[Step]:
+    """Algorithm 1 with θ_t = 1, β_t = t/(t+1); rows of A are −z_i."""
+    yield from _accelerated(data, softmax, 1)
+
+
+def logistic_acceleration(data: Data, rng: Any) -> Iterator[Step]:
+    """Section 5.1 with the step of eq. (C.4): w_{t+1} = w_t + (g_t + Aᵀ∇ψ)/n."""
+    yield from _accelerated(data, logistic_weights, data.n)
+
+
+def _accelerated(data: Data, weights: Callable[[Vector], Vector], rho: int) -> Iterator[Step]:
+    w = g = zeros(data.dimension)
+    t = 0
+    while True:
+        yield Step(w)
+        pull = data.combine(weights(data.scores(w, True)), True)
+        g = fmpq(t, t + 1) * (g + pull)
+        w = w + (g + pull) * fmpq(1, rho)
+        t += 1
+
+
+def in_doubles(data: Data, rng: np.random.Generator, steps: int) -> np.ndarray:
+    """Algorithm 1 by somebody who knows nothing of error bounds: naive sums, in any order."""
+    rows = np.array([doubles(data.row(i, True)) for i in range(data.n)])
+    order = [int(i) for i in rng.permutation(data.dimension)]
+    w = g = [0.0] * data.dimension
+    run = [w]
+    for t in range(steps):
+        scores = [sum(row[j] * w[j] for j in order) for row in rows]
+        raw = [float(np.exp(min(scores) - s)) for s in scores]
+        q = [v / sum(raw) for v in raw]
+        pull = [sum(a * row[j] for a, row in zip(q, rows, strict=True)) for j in range(len(w))]
+        g = [t / (t + 1) * (a + b) for a, b in zip(g, pull, strict=True)]
+        w = [a + (b + c) for a, b, c in zip(w, g, pull, strict=True)]
+        run.append(w)
+    return np.array(run)
+
+
+def normalized_descent(data: Data, rng: Any) -> Iterator[Step]:
+    """w_{t+1} = w_t − ∇R(w_t)/R(w_t) for the exponential loss."""
+    w = zeros(data.dimension)
+    while True:
+        yield Step(w)
+        w = w + data.combine(softmax(data.scores(w, True)), True)
+
+
+def gradient_descent(data: Data, rng: Any) -> Iterator[Step]:
+    """Section 3.1: w_{t+1} = w_t − ∇R(w_t), of the exponential loss."""
+    w = zeros(data.dimension)
+    while True:
+        yield Step(w)
+        weights = exp(-data.scores(w, True)) / data.n
+        if not all(v < 10**6 for v in weights):
+            return
+        w = w + data.combine(weights, True)
+
+
+def sampling(
+    theta: float, momentum: bool, unlikely: bool = False
+) -> Callable[[Data, Any], Iterator[Step]]:
+    """Algorithm 2: i_t ∼ q_t; g_t = β_t (g_{t−1} + a_i); w_{t+1} = w_t + θ (g_t + a_i).
+
+    `unlikely` takes the row of least weight every time.
+    """
+
+    def run(data: Data, rng: Any) -> Iterator[Step]:
+        w = g = zeros(data.dimension)
+        t = 0
+        while True:
+            q = softmax(data.scores(w, True))
+            weights = doubles(q)
+            i = int(rng.choice(data.n, p=weights / weights.sum())) if not unlikely else _rarest(q)
+            yield Step(w, {"i": i, "dual": q})
+            row = data.row(i, True)
+            g = fmpq(t, t + 1) * momentum * (g + row)
+            w = w + arb(theta) * (g + row)
+            t += 1
+
+    return run
+
+
+def _rarest(q: Vector) -> int:
+    return min(range(len(q)), key=lambda i: q[i].mid())
+
+
+def cotter(averaged: bool) -> Callable[[Data, Any], Iterator[Step]]:
+    """Batch perceptron of Cotter et al.: v_{t+1} = Π(v_t + a_i/√(t+1)), i a row of smallest score.
+
+    w_t is the average of v_1, …, v_t, or v_t.
+    """
+
+    def run(data: Data, rng: Any) -> Iterator[Step]:
+        v = summed = zeros(data.dimension)
+        t = 0
+        while True:
+            scores = data.scores(v, True)
+            lowest = [i for i, s in enumerate(scores) if not any(s > other for other in scores)]
+            i = int(rng.choice(lowest))
+            yield Step(fmpq(1, max(t, 1)) * summed if averaged else v, {"v": v, "i": i})
+            v = _projected(data, v + data.row(i, True) / arb(t + 1).sqrt())
+            summed = summed + v
+            t += 1
+
+    return run
+
+
+def _projected(data: Data, u: Vector) -> Vector:
+    return u / data.norm(u, True).max(arb(1))
+
+
+def _losses(scores: Vector) -> arb:
+    """Σ_i ln(1 + exp(−s_i))."""
+    return sum(((-s).exp().log1p() for s in scores), arb(0))
+
+
+def logistic_weights(scores: Vector) -> Vector:
+    """∇ψ by eq. (C.1): ℓ'(−s_i)/ℓ'(ψ), where ℓ'(ℓ⁻¹(L)) = 1 − exp(−L)."""
+    return 1 / (1 + exp(scores)) / -(-_losses(scores)).expm1()
+
+
+class LogisticFacts(Facts):
+    """The same for the logistic loss."""
+
+    @property
+    def rho(self) -> int:  # type: ignore[override]
+        return self.data.n
+
+    @cached_property
+    def q(self) -> list[Vector]:
+        return [logistic_weights(s) for s in self.scores]
+
+    def psi(self, t: int) -> arb:
+        """ℓ⁻¹(Σ ℓ(−s_i)) = ln(exp(Σ …) − 1)."""
+        return _losses(self.scores[t]).expm1().log()
+
+    @property
+    def start(self) -> arb:
+        return (arb(2) ** self.data.n - 1).log()
+
+
+# What is reported
+
+
+def momentum_of(f: Facts) -> Extras:
+    """Algorithm 1: g_t."""
+    return [{"momentum": doubles(g)} for g in f.momentum]
+
+
+def sequences_of(f: Facts) -> Extras:
+    """The dual form: A w_t, q_t, μ_t and ν_t."""
+    return [
+        {"p": doubles(s), "dual": doubles(q), "mu": doubles(m), "nu": doubles(v)}
+        for s, q, m, v in zip(f.scores, f.q, f.mu_weights, f.nu_weights, strict=True)
+    ]
+
+
+def weights_of(f: Facts) -> Extras:
+    """Algorithm 2: q_t, beside the rows that were drawn."""
+    return [{**extra, "dual": doubles(q)} for extra, q in zip(f.extras, f.q, strict=True)]
+
+
+def points_of(f: Facts) -> Extras:
+    """The batch perceptron that delivers its points: v_t = w_t."""
+    return [{**extra, "v": doubles(w)} for extra, w in zip(f.extras, f.w, strict=True)]
+
+
+def means_of(f: Facts) -> Extras:
+    """The points whose averages are delivered: v_t = t w_t − (t − 1) w_{t−1}."""
+    later = [{**f.extras[t], "v": doubles(t * f.w[t] - (t - 1) * f.w[t - 1])} for t in f.updates()]
+    return [f.extras[0], *later]
+
+
+def _mass(f: Facts, t: int) -> arb:
+    return largest([1, *(q.sum() for q in f.q[: t + 1])])
+
+
+def _apart(f: Facts, t: int, name: str) -> Side:
+    """How far what is reported is from what follows, and how far it may be."""
+    values = f.said(t, name)
+    if values is None:
+        return arb(0), arb(0)
+    if values is BAD:
+        return arb(1), arb(0)
+    own = {"momentum": f.momentum, "mu": f.mu, "nu": f.nu}[name][t]
+    vector = values if name == "momentum" else f.combine(values)
+    return f.length(vector - own), PART * f.length(own) + FINE * (t + 2) * _mass(f, t)
+
+
+def in_simplex(f: Facts) -> Iterator[Side]:
+    """Where μ_t is reported, it is a distribution."""
     for t in f.updates():
-        rate = 4 * (1 + f.log_n) * (1 + 2 * arb(t + 1).log()) / (f.gamma * (t + 1) ** 2)
-        yield f.gamma - rate, f.margin(t)
+        values = f.said(t, "mu")
+        if values is not None:
+            yield from ((-v, arb(0)) for v in values)
+            yield abs(sum(values, arb(0)) - 1), FINE * (t + f.data.n)
+
+
+def claiming(truth: Truth, more: Sides | None = None, **names: int) -> Truth:
+    """A claim in which each of these, from its t on, is what follows from w where it is reported.
+
+    It is true only if nothing is reported.
+    """
+
+    def told(f: Facts) -> Iterator[Side]:
+        for name, since in names.items():
+            yield from (_apart(f, t, name) for t in range(since, len(f.w)))
+
+    def whole(f: Facts) -> Trit:
+        if within(told(f)) is False or (more and within(more(f)) is False):
+            return False
+        known = truth(f)
+        silent = all(extra.get(name) is None for extra in f.extras for name in names)
+        return known if silent or known is False else None
+
+    return whole
+
+
+def momentum_is_a_sum(f: Facts) -> Iterator[Side]:
+    """g_t as it is reported, or Aᵀν_t/λ_t − Aᵀq_t, is what follows; something must be reported."""
+    for t in range(len(f.w)):
+        values = f.said(t, "nu")
+        if f.said(t, "momentum") is not None:
+            yield _apart(f, t, "momentum")
+        elif values is None or values is BAD:
+            yield arb(1), arb(0)
+        else:
+            gap = f.length(f.combine(values) - f.nu[t])
+            rounded = FINE * (t + 2) * _mass(f, t)
+            yield fmpq(t + 2, 2) * gap, PART * f.length(f.momentum[t]) + rounded
+
+
+def mu_is_momentum(f: Facts) -> Iterator[Side]:
+    """Aᵀμ_t = 2g_t/t, of which one is reported; that is, it is what follows."""
+    for t in f.updates():
+        name = "mu" if f.said(t, "mu") is not None else "momentum"
+        if f.said(t, name) is None:
+            yield arb(1), arb(0)
+        yield _apart(f, t, name)
+
+
+# Steps
+
+
+def primal_step(f: Facts) -> Iterator[Side]:
+    """Lemmas 3.4 and C.3: w_{t+1} = w_t + (g_t + Aᵀq_t)/ρ."""
+    for t in range(len(f.w) - 1):
+        move = (f.momentum[t] + f.pull[t]) * fmpq(1, f.rho)
+        yield step_side(f, t, move, sum(f.summed[t], arb(0)) / f.rho)
+
+
+def risk_step(f: Facts) -> Iterator[Side]:
+    """w_{t+1} = w_t + Σ_i exp(−s_i) a_i/n."""
+    weights = [exp(-scores) / f.data.n for scores in f.scores]
+    if all(q.sum() < 10**6 for q in weights):
+        yield from weighted_steps(f, lambda t: weights[t])
+
+
+def _moves(f: Facts, theta: float, momentum: bool) -> Iterator[Side]:
+    """Each step of Algorithm 2 is that of the row which is reported to be drawn."""
+    g = zeros(f.data.dimension)
+    for t in range(len(f.w)):
+        row = f.row_said(t)
+        if row is None:
+            yield arb(1), arb(0)
+            return
+        g = fmpq(t, t + 1) * momentum * (g + row)
+        if t + 1 < len(f.w):
+            yield step_side(f, t, arb(theta) * (g + row))
+
+
+def sampling_step(f: Facts) -> Iterator[Side]:
+    """The steps, and that the weights which are reported are the softmax of −A w_t.
+
+    Weights are at most one, so the harness may be wrong about none of them by 1/256; and by less
+    where the scores, as they are added up, are known better.
+    """
+    theta = f.options.get("step", 1.0)
+    yield from _moves(f, theta, f.options["momentum"])
+    for t, q in enumerate(f.q):
+        claimed = f.said(t, "dual")
+        if claimed is None or claimed is BAD:
+            yield arb(1), arb(0)
+            return
+        known = 1 + most(f.scores[t]) + (t + 1) ** 2 * arb(theta)
+        yield most(claimed - q), PART.min(FINE * (t + 1) * known)
+
+
+#: With this probability the claim about the draws is false of a right run.
+CHANCE = arb(10) ** -9
+
+
+def draws(f: Facts) -> Iterator[Side]:
+    """ln Σ_k Π_{s<t} r_s^k[i_s]/q_s[i_s] ≤ ln(10/δ), where the steps are those of i_s."""
+    yield from _moves(f, f.options["step"], False)
+    ratios: Any = [arb(1)] * 10
+    last, row = [arb(1) / f.data.n] * f.data.n, -1
+    for t in f.updates():
+        q, i = f.q[t - 1], f.extras[t - 1]["i"]
+        ratios = [r * v / q[i] for r, v in zip(ratios, _others(q, last, row, i), strict=True)]
+        last, row = q, i
+        yield sum(ratios, arb(0)).log(), (10 / CHANCE).log()
+
+
+def _others(q: Vector, last: Any, row: int, i: int) -> Iterator[arb]:
+    """The weight of row i in ten other distributions."""
+    for numerator in (0, 5, 9, 11, 15, 20):
+        powers = exp(log(q) * numerator / 10)
+        yield powers[i] / powers.sum()
+    yield q[i] * 9 / 10 + arb(1) / (10 * len(q))
+    yield last[i]
+    best = max(range(len(q)), key=lambda j: q[j].mid())
+    yield (q[i] + int(i == best)) / 2
+    yield (q[i] + int(i == row)) / 2
+
+
+def ascent_step(f: Facts) -> Iterator[Side]:
+    """v_t, i and w_t as they are reported: the projected step, the row, the mean."""
+    averaged = f.options.get("averaged", True)
+    summed, due = zeros(f.data.dimension), None
+    for t in range(len(f.w)):
+        v, row = f.said(t, "v"), f.row_said(t)
+        if v is None and not t:  # judged by w_t alone
+            yield arb(0, 1), arb(0)
+            return
+        if v is None or v is BAD or row is None:
+            yield arb(1), arb(0)
+            return
+        if due is not None:
+            # All of v is rounded: of the step it may be off by a part, of v by rounding.
+            start, end = due
+            rounded = FINE * (_reach(f, start) + _reach(f, v)) + smallest_step(f)
+            yield f.length(v - end), PART * f.length(end - start) + (t + 1) * rounded
+            summed = summed + v
+            mean = fmpq(1, t) * summed if averaged else v
+            may = PART * f.length(fmpq(1, t) * v) if averaged else arb(0)
+            may += (t + 1) * (FINE * (f.size(t) + _reach(f, mean)) + smallest_step(f))
+            yield f.length(f.w[t] - mean), may
+        yield from _lowest(f, t, v)
+        due = v, _projected(f.data, v + row / arb(t + 1).sqrt())
+
+
+def _reach(f: Facts, v: Vector) -> arb:
+    return f.data.spread(v, True)
+
+
+def _lowest(f: Facts, t: int, v: Vector) -> Iterator[Side]:
+    """No row has a smaller score than that of i, by more than what adding up may do to both."""
+    scores, i = f.data.scores(v, True), f.extras[t]["i"]
+    norms = [arb(f.data.gram[j, j] / f.data.radius_squared).sqrt() for j in range(f.data.n)]
+    for j, s in enumerate(scores):
+        yield scores[i] - s, FINE * (t + 1) * (norms[i] + norms[j]) + smallest_step(f)
+
+
+# Bounds
+
+
+def each(side: Callable[[Facts, int], Side], since: int = 1) -> Sides:
+    """A bound at every t from `since` on."""
+    return lambda f: (side(f, t) for t in range(since, len(f.w)))
+
+
+def ln(t: int) -> arb:
+    return arb(t).log()
 
 
 def theorem_3_1_2(f: Facts) -> Iterator[Side]:
@@ -24,96 +391,304 @@ def theorem_3_1_2(f: Facts) -> Iterator[Side]:
         yield arb(f.gamma_squared), top
 
 
-def sharp(f: Facts) -> Iterator[Side]:
-    for t in f.updates():
-        yield f.gamma - 4 * f.log_n / (f.gamma * t * (t + 3)), f.margin(t)
-
-
-def selfcert(f: Facts) -> Iterator[Side]:
-    for t in f.updates():
-        if any(v != 0 for v in f.w[t]):
-            yield f.gamma - f.margin(t), f.log_n / f.norm[t]
-
-
-def proposition_3_7(f: Facts) -> Iterator[Side]:
-    for t in f.updates():
-        yield f.gamma / 2 - 4 * f.log_n / (f.gamma * (t + 1) ** 2), f.margin(t)
-
-
-def lemma_3_2(f: Facts) -> Iterator[Side]:
-    for t in f.updates():
-        yield (f.squared(f.mu[t]) - f.gamma_squared) / 2, 4 * f.log_n / (t + 1) ** 2
-
-
-def lemma_3_5(f: Facts) -> Iterator[Side]:
-    sums = arb(0)
-    for t in f.updates():
-        # 1/λ_{t−1} = (t+1)/2
-        sums += fmpq(t + 1, 4) * f.squared(f.nu[t - 1])
-        if t > 1:
-            j = t - 1
-            mix = fmpq(2, j + 2)
-            factor = fmpq((j + 1) ** 2, 4) - (1 - mix) / mix**2
-            sums += factor * f.squared(f.mu[j]) / 2
-        yield fmpq((t + 1) ** 2, 8) * f.squared(f.mu[t]) + sums, f.log_n - f.psi(t)
-
-
-def lemma_3_6_lower(f: Facts) -> Iterator[Side]:
-    for t in f.updates():
-        yield f.gamma * fmpq(t * (t + 3), 4), f.norm[t]
-
-
-def lemma_3_6_upper(f: Facts) -> Iterator[Side]:
-    path = arb(0)
-    for t in f.updates():
-        path += fmpq(t + 1, 2) * f.length(f.nu[t - 1])
-        # Widened by rounding, so that it is false for certain only if it is so by more.
-        yield (f.norm[t] - path).max(arb(0)), path + size(f, t) + t
-
-
-def equation_3_8(f: Facts) -> Iterator[Side]:
-    sums = arb(0)
-    for t in f.updates():
-        sums += fmpq(t + 1, 4) * f.squared(f.nu[t - 1])
-        yield sums, f.log_n - f.psi(t)
-
-
-def equation_3_10(f: Facts) -> Iterator[Side]:
-    for t in f.updates():
-        yield f.gamma * (t + 1) ** 2 / 4, f.norm[t]
-
-
 def gap(f: Facts) -> Iterator[Side]:
     least = None
     for t in f.updates():
-        length = f.length(f.mu[t])
-        least = length if least is None else least.min(length)
-        largest = f.q[t][0]
-        for v in f.q[t][1:]:
-            largest = largest.max(v)
-        if any(v != 0 for v in f.w[t]):
-            yield least - f.margin(t), (f.data.n * largest).log() / f.norm[t]
+        now = f.length(f.mu[t])
+        least = now if least is None else least.min(now)
+        if f.moved(t):
+            yield least - f.margin(t), (f.data.n * largest(f.q[t])).log() / f.norm[t]
 
 
-def primal_step(f: Facts) -> Iterator[Side]:
-    """Lemma 3.4: w_{t+1} = w_t + g_t + Aᵀq_t."""
-    steps = [add(g, p) for g, p in zip(f.momentum, f.pull, strict=True)]
-    yield from step_sides(f, steps, [a + b for a, b in f.summed])
+def path(f: Facts, t: int) -> arb:
+    """Σ_{j<t} ‖Aᵀν_j‖/(λ_j ρ)."""
+    return sum((fmpq(j + 2, 2) * f.length(f.nu[j]) for j in range(t)), arb(0)) / f.rho
 
 
-def descent_step(f: Facts) -> Iterator[Side]:
-    yield from step_sides(f, f.pull, [size for size, _ in f.summed])
+def _of_mu(f: Facts, t: int) -> arb:
+    """‖Aᵀμ_t‖²/λ_{t−1}² + Σ_{0<j<t} (1/λ_{j−1}² − (1 − λ_j)/λ_j²)‖Aᵀμ_j‖²."""
+    first = fmpq((t + 1) ** 2, 4) * f.mu_squares[t]
+    return first + sum((fmpq(1, 4) * f.mu_squares[j] for j in range(1, t)), arb(0))
 
 
-def risk_step(f: Facts) -> Iterator[Side]:
-    """w_{t+1} = w_t + Σ_i exp(−s_i) a_i/n."""
-    weights = [[(-s).exp() / f.data.n for s in scores] for scores in f.scores]
-    sizes = [sum(q, arb(0)) for q in weights]
-    if all(v < 10**6 for v in sizes):
-        pulls = [f.data.combine(q, f.unit) for q in weights]
-        yield from step_sides(f, pulls, [f.data.summed(q, f.unit) for q in weights])
+def _of_nu(f: Facts, t: int) -> arb:
+    """Σ_{j<t} ‖Aᵀν_j‖²/λ_j."""
+    return sum((fmpq(j + 2, 2) * f.nu_squares[j] for j in range(t)), arb(0))
 
 
-def quarter(f: Facts) -> tuple[Any, list[Trit]]:
-    limit = (4 * f.log_n.sqrt() / f.gamma).max(arb(1))
-    return limit, [sign(f.margin(t) - f.gamma / 4, True) for t in range(len(f.w))]
+def _of_next(f: Facts, t: int) -> arb:
+    """Σ_{j<t} ‖Aᵀμ_{j+1}‖²/λ_j."""
+    return sum((fmpq(j + 2, 2) * f.mu_squares[j + 1] for j in range(t)), arb(0))
+
+
+def equation_3_9(f: Facts) -> Iterator[Side]:
+    for t in f.updates():
+        middle = _of_nu(f, t) / (2 * path(f, t))
+        yield middle * f.norm[t], f.log_n - f.psi(t)
+        yield f.gamma / 2, middle
+
+
+def quarter(f: Facts, since: int = 1) -> tuple[Any, list[Trit]]:
+    """γ(w_t) ≥ γ̄/4 for some t ≤ 4√(ln n)/γ̄ (or t ≤ 1)."""
+    limit = 4 * f.log_n.sqrt() / f.gamma
+    goals = [sign(f.margin(t) - f.gamma / 4, True) for t in range(len(f.w))]
+    return limit.max(arb(1)) if since else limit, goals
+
+
+def multiclass_printed(f: Facts) -> Iterator[Side]:
+    """Theorem 5.1 as printed: U_t = −w_t, and everything is √2 as large."""
+    top = arb(2).sqrt()
+    for t in f.updates():
+        if f.moved(t):
+            rate = 4 * (1 + f.log_n) * (1 + 2 * ln(t + 1)) / (top * f.gamma * (t + 1) ** 2)
+            yield top * f.gamma - rate, -top * largest(f.scores[t]) / f.norm[t]
+
+
+def equation_c10(f: Facts) -> Iterator[Side]:
+    for t in range(len(f.w) - 1):
+        inverse = fmpq(t + 2, 2)
+        least = inverse**2 * f.mu_squares[t + 1] - inverse * (inverse - 1) * f.mu_squares[t]
+        yield (least + inverse * f.nu_squares[t]) / (2 * f.rho), f.psi(t) - f.psi(t + 1)
+
+
+def lemma_c11(f: Facts) -> Iterator[Side]:
+    """The lower bound; the upper one up to a millionth, for it is attained."""
+    for t in f.updates():
+        yield f.gamma * fmpq(t * (t + 3), 4) / f.rho, f.norm[t]
+        yield f.norm[t], path(f, t) + COARSE * (path(f, t) + f.size(t) + t)
+
+
+def identity_c12(f: Facts) -> Iterator[Side]:
+    """w_t = (Aᵀq_0 − Aᵀq_t + Σ_{j<t} Aᵀμ_{j+1}/λ_j)/ρ."""
+    summed = zeros(f.data.dimension)
+    for t in f.updates():
+        summed = summed + fmpq(t + 1, 2) * f.mu[t]
+        due = (f.pull[0] - f.pull[t] + summed) * fmpq(1, f.rho)
+        yield f.length(f.w[t] - due), COARSE * (f.size(t) + (t + 1) ** 2 * _mass(f, t))
+
+
+def bounded_length(printed: bool) -> Sides:
+    """‖w_t‖ ≤ (‖Aᵀq_0‖ + ‖Aᵀq_t‖ + Σ ‖Aᵀμ_{j+1}‖/λ_j)/ρ ≤ (2 + Σ …)/ρ, the latter if q_t ∈ Δ_n.
+
+    One row attains both up to rounding, so they are false if they are so by a millionth.
+    """
+
+    def sides(f: Facts) -> Iterator[Side]:
+        for t in f.updates():
+            rest = sum((fmpq(j + 2, 2) * f.length(f.mu[j + 1]) for j in range(t)), arb(0))
+            ends, rounded = f.length(f.pull[0]) + f.length(f.pull[t]), COARSE * (f.size(t) + t * t)
+            yield f.norm[t], (ends + rest) / f.rho + rounded
+            if printed or f.rho == 1:
+                yield ends, arb(2) + COARSE
+            if printed:
+                yield f.norm[t], (2 + rest) / f.rho + rounded
+
+    return sides
+
+
+def of_one_optimum(truth: Truth) -> Truth:
+    """A claim about q̄, of which the harness may have another if there are several."""
+    return lambda f: truth(f) if f.data.unique else None
+
+
+def sum_c12(f: Facts, t: int, start: arb) -> Side:
+    return (_of_next(f, t) - _of_mu(f, t)) / (2 * f.rho), 2 * start * ln(t + 1)
+
+
+def equation_c13(f: Facts, t: int, start: arb) -> Side:
+    """Times ‖w_t‖."""
+    lost = start * (1 + 2 * ln(t + 1))
+    return (_of_next(f, t) + _of_nu(f, t)) / (2 * f.rho) - lost, f.smallest(t)
+
+
+def half_margin(f: Facts, t: int) -> Side:
+    """Proposition 3.7; as printed, from t = 0 on."""
+    return f.gamma / 2 - 4 * f.log_n / (f.gamma * (t + 1) ** 2), f.margin(t)
+
+
+# Statement → truth
+
+_LEMMA_3_2 = each(
+    lambda f, t: ((f.mu_squares[t] - f.gamma_squared) / 2, 4 * f.log_n / (t + 1) ** 2)
+)
+_LEMMA_3_5 = each(lambda f, t: ((_of_mu(f, t) + _of_nu(f, t)) / 2, f.log_n - f.psi(t)))
+
+ALGORITHM_1: dict[str, Truth] = {
+    "jst.thm3.1.1": bound(
+        each(
+            lambda f, t: (
+                f.gamma - 4 * (1 + f.log_n) * (1 + 2 * ln(t + 1)) / (f.gamma * (t + 1) ** 2),
+                f.margin(t),
+            )
+        ),
+        True,
+    ),
+    "jst.thm3.1.2": bound(theorem_3_1_2),
+    "jst.lem3.2": bound(_LEMMA_3_2),
+    "jst.lem3.5": bound(_LEMMA_3_5),
+    "jst.lem3.6.lower": bound(each(lambda f, t: (f.gamma * fmpq(t * (t + 3), 4), f.norm[t]))),
+    "jst.lem3.6.upper": equation(
+        each(lambda f, t: ((f.norm[t] - path(f, t)).max(arb(0)), path(f, t) + f.size(t) + t))
+    ),
+    "jst.eq3.8": bound(each(lambda f, t: (_of_nu(f, t) / 2, f.log_n - f.psi(t)))),
+    "jst.eq3.10": bound(each(lambda f, t: (f.gamma * (t + 1) ** 2 / 4, f.norm[t])), True),
+    "jst.prop3.7.fixed": bound(each(half_margin), True),
+    "jst.lem3.4.primal": step(primal_step),
+    "jst.sec1.quarter.fixed": stop(quarter),
+    "gb.sharp": bound(
+        each(lambda f, t: (f.gamma - 4 * f.log_n / (f.gamma * t * (t + 3)), f.margin(t))), True
+    ),
+    "gb.selfcert": bound(
+        lambda f: ((f.gamma - f.margin(t), f.log_n / f.norm[t]) for t in f.updates() if f.moved(t)),
+        True,
+    ),
+    "gb.gap": bound(gap),
+}
+#: Appendix C: of either loss and either form. Its lemmas judge what is reported of μ_t and ν_t.
+APPENDIX_C: dict[str, Truth] = {
+    "jst.lemC.2": claiming(
+        of_one_optimum(
+            bound(
+                each(
+                    lambda f, t: (
+                        (f.mu_squares[t] - f.gamma_squared) / 2,
+                        4 * f.rho * divergence(f) / (t + 1) ** 2,
+                    )
+                )
+            )
+        ),
+        mu=1,
+    ),
+    "jst.lemC.3": claiming(step(primal_step), mu=0, nu=0, momentum=0),
+    "jst.lemC.7": claiming(
+        bound(
+            each(lambda f, t: ((_of_mu(f, t) + _of_nu(f, t)) / (2 * f.rho), f.psi(0) - f.psi(t)))
+        ),
+        mu=1,
+        nu=0,
+    ),
+    "jst.eqC.10": claiming(bound(equation_c10), mu=1, nu=0),
+    "jst.lemC.11": claiming(not_true(bound(lemma_c11)), nu=0),
+    "jst.lemC.12.identity": claiming(step(identity_c12), mu=1),
+    # As printed with ln n, and with ψ(0).
+    "jst.lemC.12.sum": claiming(bound(each(lambda f, t: sum_c12(f, t, f.log_n))), mu=1),
+    "jst.lemC.12.sum.fixed": claiming(bound(each(lambda f, t: sum_c12(f, t, f.start))), mu=1),
+    "jst.eqC.13": claiming(bound(each(lambda f, t: equation_c13(f, t, f.log_n))), mu=1, nu=0),
+    "jst.eqC.13.fixed": claiming(bound(each(lambda f, t: equation_c13(f, t, f.start))), mu=1, nu=0),
+    "jst.appC.length": not_true(bound(bounded_length(True))),
+    "jst.appC.length.fixed": not_true(bound(bounded_length(False))),
+}
+#: Algorithm 1 that reports something beside w, and what is false as it is printed.
+REPORTED: dict[str, Truth] = {
+    "jst.thm3.1.2": claiming(bound(theorem_3_1_2), momentum=1),
+    "jst.lem3.2": claiming(bound(_LEMMA_3_2), in_simplex, mu=1),
+    "jst.lem3.4.momentum": step(momentum_is_a_sum),
+    "jst.lem3.4.mu.fixed": step(mu_is_momentum),
+    # Zᵀμ_t = 2q_t/t as printed, for n = d: −Aᵀμ_t on the left.
+    "jst.lem3.4.mu": step(
+        each(lambda f, t: (length(f.mu[t] + fmpq(2, t) * f.q[t]), COARSE * (2 + f.length(f.mu[t]))))
+    ),
+    "jst.lem3.4.primal": step(primal_step),
+    "jst.lem3.5": bound(_LEMMA_3_5),
+    "jst.eq3.9": bound(equation_3_9, True),
+    "jst.prop3.7": bound(each(half_margin, 0), True),
+    "jst.prop3.7.charitable": bound(each(half_margin, 0), True),
+    "jst.sec1.quarter": stop(partial(quarter, since=0)),
+    "jst.sec1.quarter.charitable": stop(partial(quarter, since=0)),
+    "jst.thm5.1": not_true(bound(multiclass_printed, True)),
+    "jst.appC.half": bound(
+        each(
+            lambda f, t: (
+                f.gamma / 2 * f.norm[t] - _of_next(f, t) / (2 * f.rho),
+                4 * f.norm[t] / (t + 1) ** 2,
+            )
+        ),
+        True,
+    ),
+    **APPENDIX_C,
+}
+_RATE = bound(
+    each(lambda f, t: (f.gamma - 4 * f.rho * f.start / (f.gamma * t * (t + 3)), f.margin(t))), True
+)
+_SAMPLED = {"gb.jst.sampling.step": step(sampling_step), "gb.jst.sampling.draws": step(draws)}
+_ASCENT = {"gb.jst.cotter.step": step(ascent_step)}
+
+METHODS: dict[str, Method] = {
+    "dual_acceleration": Method("dual-acceleration", dual_acceleration, ALGORITHM_1),
+    "normalized_descent": Method(
+        "normalized-gradient-descent",
+        normalized_descent,
+        {"gb.jst.ngd.step": step(lambda f: weighted_steps(f, lambda t: f.q[t]))},
+    ),
+    "gradient_descent": Method(
+        "gradient-descent", gradient_descent, {"gb.jst.gd.step": step(risk_step)}
+    ),
+    "momentum_said": Method("dual-acceleration", dual_acceleration, REPORTED, says=momentum_of),
+    "dual_form": Method(
+        "dual-acceleration-dual", dual_acceleration, {**REPORTED, **APPENDIX_B}, says=sequences_of
+    ),
+    "logistic_acceleration": Method(
+        "dual-acceleration",
+        logistic_acceleration,
+        {"jst.sec5.1.rate": _RATE, **APPENDIX_C},
+        settings={"loss": "logistic"},
+        says=momentum_of,
+        facts=LogisticFacts,
+    ),
+    "adaptive_sampling": Method(
+        "adaptive-sampling",
+        sampling(SMALL, False),
+        _SAMPLED,
+        settings={"momentum": False, "step": SMALL},
+        says=weights_of,
+    ),
+    "momentum_sampling": Method(
+        "adaptive-sampling",
+        sampling(1.0, True),
+        {"gb.jst.sampling.step": step(sampling_step)},
+        settings={"momentum": True},
+        says=weights_of,
+    ),
+    "giant_sampling": Method(
+        "adaptive-sampling",
+        sampling(GIANT, False),
+        _SAMPLED,
+        settings={"momentum": False, "step": GIANT},
+        says=weights_of,
+    ),
+    "cotter": Method("batch-perceptron-cotter", cotter(True), _ASCENT, says_if_wrong=means_of),
+    "cotter_last": Method(
+        "batch-perceptron-cotter",
+        cotter(False),
+        _ASCENT,
+        settings={"averaged": False},
+        says=points_of,
+    ),
+}
+#: Methods that report something beside w, which may be false.
+REPORTING = tuple(METHODS)[3:]
+#: What is false as it is printed: of all separable data, of all of several classes (for some U),
+#: and of anything.
+OF_DATA: dict[str, Truth] = {
+    **dict.fromkeys(
+        ("jst.sec2.argmax", "jst.sec3.1.align", "jst.lemA.1.vector"),
+        lambda f: False if f.separable else None,
+    ),
+    "jst.sec5.2.risk": lambda f: False if f.data.kind == "multiclass" else None,
+    "jst.appE.margin": lambda f: False if f.data.kind == "multiclass" and _lopsided(f) else None,
+}
+
+
+def _lopsided(f: Facts) -> bool:
+    """Whether min_i ⟨a_i, U⟩ differs from −max_i ⟨a_i, U⟩ for some row U."""
+    return any(min(scores) != -max(scores) for scores in f.data.gram)
+
+
+def smoothed_margin(f: Facts) -> Trit:
+    """Lemma D.1 with δ = 1/2 and ε = 4γ̄ of w_t = 0: Σ_j θ ‖Aᵀq_0‖² + ln n ≤ …"""
+    epsilon = arb(round(to_double(4 * f.gamma) * 256)) / 256
+    entropy = (32 * f.log_n + 64 * ln(4)) / (f.gamma_squared * epsilon**2)
+    steps = entropy.ceil().max((64 / epsilon**2).ceil())
+    left = (steps * f.log_n).sqrt() * f.squared(f.pull[0]) + f.log_n
+    right = 2 * f.log_n + (8 * ln(4) * f.log_n).sqrt()
+    return True if left <= right else False if left > right else None

@@ -1,4 +1,4 @@
-"""Kernel ridge regression (Section 5 of the lecture) in rationals and balls.
+"""Section 5 of the lecture: kernel ridge regression in rationals and balls, and quadratics.
 
 w* = (ΦᵀΦ + λI)⁻¹ Φᵀy,   α = (K + λI)⁻¹ y,   f(w) = ‖Φw − y‖² + λ‖w‖²
 """
@@ -10,60 +10,43 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, fmpq
+from flint import arb
 
 import gammabar as gb
+from gammabar.solvers import Iterate
 
-from .data import SCALES, bits, entries, exact, to_double
-from .facts import Trit
-from .hearing import as_own, counted, hear
-from .spans import span
+from .arithmetic import *
+from .data import SCALES, entries, two_labels
+from .driver import Tally, Truths, as_own, ask, attempt
 
-#: A solution is wrong for certain if it and what it leaves of the right side are off by more.
-PART = arb(1) / 256
-
-
-def _exactly(X: Any) -> list[list[fmpq]]:
-    return [[exact(float(v)) for v in row] for row in np.asarray(X, dtype=float)]
+Change = Callable[[Any, np.random.Generator], Any]
 
 
-def gram(X: Any, kernel: str) -> list[list[arb]]:
-    """k(x_i, x_j): linear, poly:degree=2,coef0=1 or rbf:gamma=0.5, as the court sets them."""
-    points = _exactly(X)
-
-    def value(a: list[fmpq], b: list[fmpq]) -> arb:
-        inner = sum((x * y for x, y in zip(a, b, strict=True)), fmpq(0))
-        if kernel == "linear":
-            return arb(inner)
-        if kernel.startswith("poly"):
-            return arb((inner + 1) ** 2)
-        apart = sum(((x - y) ** 2 for x, y in zip(a, b, strict=True)), fmpq(0))
-        return arb(-apart / 2).exp()
-
-    return [[value(a, b) for b in points] for a in points]
+def _exact(X: Any) -> Any:
+    return vec(exact_rows(np.asarray(X, dtype=float)))
 
 
-def normal(X: Any, y: Any) -> tuple[list[list[arb]], list[arb]]:
+def kernel_matrix(X: Any, kernel: str) -> Any:
+    """k(x_i, x_j): linear, poly:degree=2,coef0=1 or rbf:gamma=0.5, as the harness sets them."""
+    points = _exact(X)
+    inner = points @ points.T
+    if kernel == "linear":
+        return balls(inner)
+    if kernel.startswith("poly"):
+        return balls((inner + 1) ** 2)
+    gaps = points[:, None, :] - points[None, :, :]
+    return exp(balls((gaps * gaps).sum(axis=2)) / -2)
+
+
+def normal(X: Any, y: Any) -> tuple[Any, Vector]:
     """ΦᵀΦ and Φᵀy."""
-    Phi = _exactly(X)
-    columns = list(zip(*Phi, strict=True))
-    right = [exact(float(v)) for v in y]
-
-    def dot(a: Any, b: Any) -> arb:
-        return arb(sum((u * v for u, v in zip(a, b, strict=True)), fmpq(0)))
-
-    return [[dot(a, b) for b in columns] for a in columns], [dot(a, right) for a in columns]
+    Phi = _exact(X)
+    right = _exact(np.asarray(y)[:, None])[:, 0]
+    return balls(Phi.T @ Phi), balls(Phi.T @ right)
 
 
-def solved(matrix: list[list[arb]], strength: float, right: list[arb]) -> list[arb]:
-    """(M + λI)⁻¹ b."""
-    n = len(right)
-    system = [[matrix[i][j] + (arb(strength) if i == j else 0) for j in range(n)] for i in range(n)]
-    x = arb_mat(system).solve(arb_mat([[v] for v in right]))
-    return [x[i, 0] for i in range(n)]
-
-
-Spoil = Callable[[Any, np.random.Generator], Any]
+def regularised(matrix: Any, strength: float) -> Any:
+    return matrix + arb(strength) * np.eye(len(matrix), dtype=int)
 
 
 def _one_off(v: Any, rng: np.random.Generator) -> Any:
@@ -73,7 +56,7 @@ def _one_off(v: Any, rng: np.random.Generator) -> Any:
 
 
 #: What is done to w* and α, or to one of them.
-SPOILS: dict[str, Spoil] = {
+CHANGES: dict[str, Change] = {
     "negated": lambda v, rng: -v,
     "doubled": lambda v, rng: 2 * v,
     "a little off": _one_off,
@@ -111,26 +94,15 @@ class Objective:
     """‖Φw − y‖² + λ‖w‖² − ‖y‖², exactly, and rounded once."""
 
     def __init__(self, X: Any, y: Any, strength: float, slope: float, value: float) -> None:
-        self.matrix, self.right = normal(X, y)
-        self.lam, self.off = arb(strength), (slope, value)
-
-    def _sides(self, w: Any) -> tuple[list[arb], list[arb]]:
-        at = [arb(float(v)) for v in w]
-        left = [
-            sum((m * v for m, v in zip(row, at, strict=True)), arb(0)) + self.lam * at[i]
-            for i, row in enumerate(self.matrix)
-        ]
-        return at, left
+        matrix, self.right = normal(X, y)
+        self.matrix, self.off = regularised(matrix, strength), (slope, value)
 
     def gradient(self, w: Any) -> Any:
-        _, left = self._sides(w)
-        found = [2 * (a - b) for a, b in zip(left, self.right, strict=True)]
-        return self.off[0] * np.array([to_double(v) for v in found])
+        return self.off[0] * doubles(2 * (self.matrix @ balls(w) - self.right))
 
     def value(self, w: Any) -> float:
-        at, left = self._sides(w)
-        parts = zip(at, left, self.right, strict=True)
-        return self.off[1] * to_double(sum((v * (a - 2 * b) for v, a, b in parts), arb(0)))
+        at = balls(w)
+        return self.off[1] * to_double(at @ (self.matrix @ at - 2 * self.right))
 
 
 @as_own
@@ -138,7 +110,7 @@ class Objective:
 class Solver:
     """Exact solutions, rounded once, or what is made of them; keeps what it delivers."""
 
-    spoils: dict[str, Spoil]
+    changes: dict[str, Change]
     offs: dict[str, float]
     kept: list[Any]
     rng: Any
@@ -146,31 +118,25 @@ class Solver:
     kernel: str = "linear"
 
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Any]:
-        """A solver has this; what is asked of ridge regression is not about it."""
+        """A solver has this; the claims about ridge regression are not about it."""
         yield from ()
 
-    def _delivered(self, name: str, right: list[arb]) -> Any:
-        v = np.array([to_double(x) for x in right])
-        return self.spoils[name](v, self.rng) if name in self.spoils else v
-
-    def _spoilt(self) -> str:
-        """The spoils of α are of one kernel: the others are right, and do not give it away."""
-        return f"alpha, {self.kernel.partition(':')[0]}"
+    def _delivered(self, name: str, matrix: Any, right: Vector) -> Any:
+        system = regularised(matrix, self.regularisation)
+        best = solved(system, right)
+        found = self.changes.get(name, lambda v, rng: v)(doubles(best), self.rng)
+        self.kept.append((system, right, best, found))
+        return found
 
     def primal(self, X: Any, y: Any) -> Primal:
         with bits():
-            matrix, right = normal(X, y)
-            best = solved(matrix, self.regularisation, right)
-            w = self._delivered("w", best)
-            self.kept.append((matrix, self.regularisation, right, best, w))
-        return Primal(w, self.offs.get("primal", 1.0))
+            return Primal(self._delivered("w", *normal(X, y)), self.offs.get("primal", 1.0))
 
     def dual(self, X: Any, y: Any) -> Dual:
+        """A change of α is of one kernel: the others are right, and do not give it away."""
+        name = f"alpha, {self.kernel.partition(':')[0]}"
         with bits():
-            matrix, right = gram(X, self.kernel), [arb(float(v)) for v in y]
-            best = solved(matrix, self.regularisation, right)
-            alpha = self._delivered(self._spoilt(), best)
-            self.kept.append((matrix, self.regularisation, right, best, alpha))
+            alpha = self._delivered(name, kernel_matrix(X, self.kernel), balls(np.asarray(y)))
         return Dual(alpha, X, self.offs.get("dual", 1.0))
 
     def objective(self, X: Any, y: Any) -> Objective:
@@ -179,73 +145,95 @@ class Solver:
             return Objective(X, y, self.regularisation, slope, value)
 
 
-def _norm(v: list[arb]) -> arb:
-    return sum((x * x for x in v), arb(0)).sqrt()
-
-
 def system(kept: list[Any]) -> Trit:
     """(K + λI)α = y and (ΦᵀΦ + λI)w = Φᵀy, of all that was delivered.
 
     False for certain: what is delivered is far from the solution, and so is the right side that it
     has. (Where the matrix is nearly singular, rounding alone may do the latter.)
     """
-    for matrix, strength, right, best, found in kept:
-        given = [arb(float(v)) for v in found]
-        sides = [
-            sum((m * v for m, v in zip(row, given, strict=True)), strength * given[i] - right[i])
-            for i, row in enumerate(matrix)
-        ]
-        away = [a - b for a, b in zip(given, best, strict=True)]
-        if _norm(sides) > PART * _norm(right) and _norm(away) > PART * _norm(best):
+    for matrix, right, best, found in kept:
+        given = balls(found)
+        residual = length(matrix @ given - right)
+        if residual > PART * length(right) and length(given - best) > PART * length(best):
             return False
     return None
 
 
-def one(seed: int, number: int, tally: Any) -> None:
+def one(seed: int, number: int, tally: Tally) -> None:
     """Ridge regression on a few points of any scale, and on the data of the statements."""
     rng = np.random.default_rng([seed, number, 6])
     scale = str(rng.choice([*SCALES, "ordinary", "mild"]))
     X = entries(rng, (int(rng.integers(2, 5)), int(rng.integers(1, 4))), scale, "float64")
     if scale == "ordinary":
         X = X * 2.0 ** int(rng.integers(-60, 100))
-    y = rng.choice([-1, 1], len(X))
-    y[:2] = 1, -1
+    y = two_labels(rng, len(X))
     where = f"{seed}.{number} {scale}: ridge"
-    with bits(), counted(tally, where):
+    with bits(), attempt(tally, where):
         problem = gb.from_arrays(X, y)
-        tally.trials += 1
-        tally.kinds["ridge"] += 1
-        _hear({}, {}, problem, True, f"{where}, right", rng, tally)
-        for how in rng.choice([*SPOILS], 2, replace=False):
+        tally.count("ridge")
+        _ask({}, {}, problem, f"{where}, right", rng, tally)
+        for how in rng.choice([*CHANGES], 2, replace=False):
             name = str(rng.choice(["w", "alpha, linear", "alpha, poly", "alpha, rbf"]))
-            spoilt = {name: SPOILS[how]}
-            _hear(spoilt, {}, problem, False, f"{where}, {name} {how}", rng, tally)
+            _ask({name: CHANGES[how]}, {}, problem, f"{where}, {name} {how}", rng, tally)
         part = str(rng.choice(["primal", "dual", "slope", "value"]))
-        _hear({}, {part: 1 + 1e-3}, problem, False, f"{where}, {part} off", rng, tally)
+        _ask({}, {part: 1 + 1e-3}, problem, f"{where}, {part} off", rng, tally)
     if number % 10 == 0:
         span(f"{seed}.{number}", tally)
 
 
-def _hear(
-    spoils: dict[str, Spoil],
+def _ask(
+    changes: dict[str, Change],
     offs: dict[str, float],
     problem: Any,
-    right: bool,
     where: str,
     rng: Any,
-    tally: Any,
+    tally: Tally,
 ) -> None:
     kept: list[Any] = []
 
     def off(*names: str) -> Trit:
         return False if any(name in offs for name in names) else None
 
-    judges: dict[str, Callable[[], Trit]] = {
+    truths: Truths = {
         "gb.lec.ridge.system": lambda: system(kept),
-        # This also hears what w* and α predict.
-        "lec.ridge.fixed": lambda: system(kept) if spoils else off("primal", "dual"),
+        # This also checks what w* and α predict.
+        "lec.ridge.fixed": lambda: system(kept) if changes else off("primal", "dual"),
         "gb.lec.ridge.objective": lambda: off("slope", "value"),
     }
-    for name, judge in judges.items():
+    for name, truth in truths.items():
         kept.clear()
-        hear(Solver(spoils, offs, kept, rng), problem, {name: judge}, right, where, tally)
+        solver = Solver(changes, offs, kept, rng)
+        ask(solver, problem, {name: truth}, not changes and not offs, where, tally)
+
+
+@as_own
+@dataclass(frozen=True)
+class OnQuadratics:
+    """Gradient descent on ½wᵀAw − bᵀw, as the harness brings it; `away` is added to every w_t."""
+
+    away: float = 0.0
+
+    def iterates(self, f: Any, rng: Any = None) -> Iterator[Iterate]:
+        with bits():
+            A, b = balls(np.asarray(f.A, dtype=float)), balls(np.asarray(f.b, dtype=float))
+            eta = 2 / (arb(float(f.smoothness)) + arb(float(f.strong_convexity)))
+            w, t = zeros(len(b)), 0
+        while True:
+            now = doubles(w)
+            now[0] += self.away * (t > 0)
+            yield Iterate(t, now)
+            with bits():
+                w, t = w - eta * (A @ w - b), t + 1
+
+
+def span(number: str, tally: Tally) -> None:
+    """Gradient descent on a quadratic stays in the span of the data.
+
+    One of the harness's regressions has one point with three features: a w with more in the first
+    of them is not a multiple of it.
+    """
+    problem = gb.from_arrays(np.eye(2), [1, -1])
+    for away in (0.0, 1e-3, -1e-6):
+        truths: Truths = {"lec.sec5.span": (lambda: False) if away else None}
+        where = f"{number}: in the span, {away:g} away"
+        ask(OnQuadratics(away), problem, truths, not away, where, tally)

@@ -1,36 +1,70 @@
-"""What Tyurin (2024) claims of perceptrons and of logistic regression."""
+"""Tyurin (2024): perceptrons and logistic regression, and what is claimed of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from flint import arb, fmpq
-
-from .facts import (
-    Facts,
-    Side,
-    Trit,
-    best_side,
-    known_steps,
-    radius,
-    ratio,
-    separated,
-    sign,
-    size,
-    step_side,
-)
+from .facts import *
 
 #: A score of this part of what it is a sum of may be seen on either side of 0.
 NEAR = arb(10) ** -12
 
 
+def perceptron(data: Data, rng: Any) -> Iterator[Step]:
+    """(Perceptron): θ_{t+1} = θ_t + y_j a_j for some j ∈ S_t = {score ≤ 0}."""
+    counts = vec([0] * data.n)
+    while True:
+        wrong = [i for i, s in enumerate(data.gram @ counts) if not s > 0]
+        yield Step(data.combine(counts, False), {} if wrong else {"halt": "separated"})
+        if not wrong:
+            return
+        counts[int(rng.choice(wrong))] += 1
+
+
+def batch(first: bool, normalised: bool) -> Callable[[Data, Any], Iterator[Step]]:
+    """(Batch Perceptron): half of every row first, then those of S_t, over n; or, normalised,
+    the mean of the rows of S_t."""
+
+    def run(data: Data, rng: Any) -> Iterator[Step]:
+        counts, t = vec([fmpq(0)] * data.n), 0
+        while True:
+            scores = data.gram @ counts
+            over = all(s > 0 for s in scores)
+            yield Step(data.combine(counts, False), {"halt": "separated"} if over else {})
+            if over:
+                return
+            wrong = vec(int(not s > 0) for s in scores)
+            if t == 0 and first:
+                counts = counts + fmpq(1, 2 * data.n)
+            else:
+                counts = counts + wrong * fmpq(1, int(wrong.sum()) if normalised else data.n)
+            t += 1
+
+    return run
+
+
+def logistic(normalised: bool) -> Callable[[Data, Any], Iterator[Step]]:
+    """(LR+GD) with γ = 1: the mean of (1 + exp(score))⁻¹ a_i; or weights divided by their sum."""
+
+    def run(data: Data, rng: Any) -> Iterator[Step]:
+        w = zeros(data.dimension)
+        while True:
+            yield Step(w)
+            w = w + data.combine(logistic_weights(data.scores(w, False), normalised), False)
+
+    return run
+
+
+def logistic_weights(scores: Vector, normalised: bool) -> Vector:
+    raw = 1 / (1 + exp(scores))
+    return raw / (raw.sum() if normalised else len(raw))
+
+
+def ratio(f: Facts) -> Any:
+    """R²/μ²."""
+    return (1 if f.unit else f.data.radius_squared) / f.gamma_squared
+
+
 def mistakes(f: Facts) -> tuple[Any, list[Trit]]:
     return ratio(f), separated(f)
-
-
-def batch_bound(f: Facts) -> tuple[Any, list[Trit]]:
-    return f.data.n * ratio(f), separated(f)
 
 
 def our_batch_bound(f: Facts) -> tuple[Any, list[Trit]]:
@@ -39,8 +73,8 @@ def our_batch_bound(f: Facts) -> tuple[Any, list[Trit]]:
 
 
 def theorem_6_1(f: Facts) -> tuple[Any, list[Trit]]:
-    extra = 2 * arb(2 * f.data.n - 1).log() / arb(f.gamma_squared)
-    return ratio(f) + extra, separated(f)
+    more = 2 * arb(2 * f.data.n - 1).log() / arb(f.gamma_squared)
+    return ratio(f) + more, separated(f)
 
 
 def _sides(f: Facts, t: int) -> list[Trit]:
@@ -49,57 +83,88 @@ def _sides(f: Facts, t: int) -> list[Trit]:
     Doubles compute small whole numbers without rounding, and anything at w = 0.
     """
     exact = f.data.whole and all(v.is_integer() and abs(v) < 2**20 for v in f.w[t])
-    if exact or all(v == 0 for v in f.w[t]):
+    if exact or not f.moved(t):
         return [sign(s) for s in f.scores[t]]
-    near = NEAR * radius(f) * size(f, t)
+    near = NEAR * f.data.radius * f.size(t)
     return [sign(s) if abs(s) > near else None for s in f.scores[t]]
 
 
-def _rows(f: Facts, t: int, first: Any, normalised: bool) -> list[Any] | None:
-    """Weights of the step of a batch perceptron; None if the side of a row is not known."""
-    signs = _sides(f, t)
-    if None in signs:
-        return None
-    wrong = [i for i, s in enumerate(signs) if not s]
-    if t == 0 and first is not None:
-        q: list[Any] = [first] * f.data.n
-    elif not wrong:
-        return None
-    else:
-        q = [fmpq(int(i in wrong), len(wrong) if normalised else f.data.n) for i in range(f.data.n)]
-    return q
+def batch_step(first: bool, normalised: bool) -> Callable[[Facts], Iterator[Side]]:
+    def sides(f: Facts) -> Iterator[Side]:
+        n = f.data.n
 
+        def weights(t: int) -> Vector | None:
+            """None if the side of a row is not known."""
+            signs = _sides(f, t)
+            if None in signs:
+                return None
+            wrong = vec(int(not s) for s in signs)
+            if t == 0 and first:
+                return vec([fmpq(1, 2 * n)] * n)
+            return wrong * fmpq(1, int(wrong.sum()) if normalised else n) if any(wrong) else None
 
-def batch_step(f: Facts) -> Iterator[Side]:
-    yield from known_steps(f, lambda t: _rows(f, t, fmpq(1, 2 * f.data.n), False))
+        yield f.norm[0], arb(0)
+        yield from weighted_steps(f, weights)
 
-
-def normalized_batch_step(f: Facts) -> Iterator[Side]:
-    yield from known_steps(f, lambda t: _rows(f, t, None, True))
+    return sides
 
 
 def row_step(f: Facts) -> Iterator[Side]:
     """The step is one of the rows whose score is not positive."""
     for t in range(len(f.w) - 1):
         signs = _sides(f, t)
-        if all(s is not False for s in signs):  # it may have ended
-            continue
-        sides = []
-        for i in (i for i, s in enumerate(signs) if not s):
-            row = f.data.combine([int(i == j) for j in range(f.data.n)], False)
-            sides.append(step_side(f, t, row))
-        yield best_side(sides)
+        if False in signs:  # else it may have ended
+            yield best_side([step_side(f, t, f.row(i)) for i, s in enumerate(signs) if not s])
 
 
-def logistic_step(f: Facts) -> Iterator[Side]:
-    yield from known_steps(f, lambda t: _weights(f, t, False))
+def logistic_step(normalised: bool) -> Callable[[Facts], Iterator[Side]]:
+    def sides(f: Facts) -> Iterator[Side]:
+        yield f.norm[0], arb(0)
+        yield from weighted_steps(f, lambda t: logistic_weights(f.scores[t], normalised))
+
+    return sides
 
 
-def normalized_logistic_step(f: Facts) -> Iterator[Side]:
-    yield from known_steps(f, lambda t: _weights(f, t, True))
-
-
-def _weights(f: Facts, t: int, normalised: bool) -> list[arb]:
-    raw = [1 / (1 + s.exp()) for s in f.scores[t]]
-    total = sum(raw, arb(0)) if normalised else f.data.n
-    return [v / total for v in raw]
+METHODS: dict[str, Method] = {
+    "perceptron": Method(
+        "perceptron",
+        perceptron,
+        {
+            "tyurin.thm5.2": stop(mistakes),
+            "rp.perceptron": stop(mistakes),
+            "gb.tyurin.perceptron.step": step(row_step),
+        },
+        unit=False,
+    ),
+    "batch_perceptron": Method(
+        "batch-perceptron",
+        batch(True, False),
+        {
+            "tyurin.thm3.3": stop(lambda f: (f.data.n * ratio(f), separated(f))),
+            "gb.batch": stop(our_batch_bound),
+            "gb.tyurin.batch-perceptron.step": step(batch_step(True, False)),
+        },
+        unit=False,
+    ),
+    "normalized_batch_perceptron": Method(
+        "normalized-batch-perceptron",
+        batch(False, True),
+        {
+            "tyurin.thm5.3": stop(mistakes),
+            "gb.tyurin.normalized-batch-perceptron.step": step(batch_step(False, True)),
+        },
+        unit=False,
+    ),
+    "logistic_descent": Method(
+        "lr-gd", logistic(False), {"gb.tyurin.lr-gd.step": step(logistic_step(False))}, unit=False
+    ),
+    "normalized_logistic_descent": Method(
+        "normalized-lr-gd",
+        logistic(True),
+        {
+            "tyurin.thm6.1": stop(theorem_6_1),
+            "gb.tyurin.normalized-lr-gd.step": step(logistic_step(True)),
+        },
+        unit=False,
+    ),
+}

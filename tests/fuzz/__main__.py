@@ -1,5 +1,5 @@
 import sys
 
-from .driver import main
+from .target import main
 
 sys.exit(main(sys.argv[1:]))

@@ -1,11 +1,17 @@
-"""The files that data come in: CSV, svmlight, NPZ, NPY, SciPy, idx, Parquet and Arrow."""
+"""The files that data come in: CSV, svmlight, NPZ, NPY, SciPy, idx, Parquet and Arrow.
+
+Two readers, one specification: gammabar's and that of the independent checker both refuse a file,
+or both read the same labels and exactly the same numbers.
+"""
 
 from __future__ import annotations
 
 import gzip
 import io
+import re
 import struct
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,19 +19,66 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from gammabar.problems import load
+from gammabar.oracle import check_readers as checker
+from gammabar.problems import ProblemError, load
 from gammabar.problems.binary_readers import decode_idx, read_npy, read_npz, read_scipy
 from gammabar.problems.fetch import _encode_idx
-from gammabar.problems.files import read_bytes
-from gammabar.problems.text_readers import read_csv, read_svmlight
+from gammabar.problems.files import label_text, read_bytes
+from gammabar.problems.text_readers import Points, read_csv, read_svmlight
 
-from .agreement import agree
-from .mutations import spoil_bytes, spoil_text, spoiler
-from .target import Target, choice_of
+from .mutations import spoil_bytes, spoil_text, spoiler, words
+from .target import Fault, Target, choice_of
 
 POINTS = np.array([[2, 0, 1], [0, 1, 3], [-1, -1, 0], [1, 4, 0], [-3, 0, -2]])
 LABELS = [1, 1, -1, 1, -1]
 _WORDS = ["class", "label", "yes", "no", '"quoted, text"', '"', "# comment", "1:1", "qid:3", "a b"]
+
+Content = tuple[list[str], int, list[dict[int, Any]]]  # labels, columns, values that are not zero
+
+
+def agree(paths: list[Path], form: str, reader: Callable[[], Points], label: Any = None) -> None:
+    """Raise `Fault` if the two readers differ; ProblemError if both refuse."""
+    refusal = ours = arrays = None
+    try:
+        points = reader()
+        ours, label, arrays = _content(points), points.label, points.arrays
+    except ProblemError as error:
+        if re.search("too much for this machine|would need vectors of", str(error)):
+            raise  # a limit of the machine, not of the format
+        refusal = error
+        if isinstance(label, str) and re.fullmatch("[+-]?[0-9]{1,9}", label):
+            label = int(label)
+    theirs: Any = None
+    try:
+        theirs = _checker_content(paths, form, label, arrays)
+        reason = ""
+    except Exception as error:  # check() turns all of them into Rejected
+        reason = f"{type(error).__name__}: {error}"
+    if (ours is None) != (theirs is None):
+        who = "the checker" if ours is None else "gammabar"
+        raise Fault(f"only {who} reads it ({refusal or reason})")
+    if ours != theirs:
+        raise Fault(f"they read different things: {ours!r:.500} and {theirs!r:.500}")
+    if refusal is not None:
+        raise refusal
+
+
+def _content(points: Points) -> Content:
+    X = points.X.toarray() if hasattr(points.X, "toarray") else points.X
+    if X.dtype.kind == "f" and not np.isfinite(X).all():
+        raise ProblemError("a value is not finite")
+    X = X if X.dtype.kind in "iuf" else X.astype(np.uint8)
+    rows = [{j: v for j, v in enumerate(row) if v} for row in X.tolist()]
+    labels = np.asarray(points.labels).tolist()
+    return [label_text(label) for label in labels], int(X.shape[1]), rows
+
+
+def _checker_content(paths: list[Path], form: str, label: Any, arrays: Any) -> Content:
+    data = {"format": form, "files": [path.name for path in paths], "label": label}
+    data["arrays"] = arrays and list(arrays)
+    table, _ = checker.read(data, [str(path) for path in paths], checker.Budget(100))
+    pairs = (zip(*table.row(i), strict=True) for i in range(len(table.labels)))
+    return table.labels, table.width, [{j: v for j, v in row if v} for row in pairs]
 
 
 # --- texts -----------------------------------------------------------------------------------
@@ -35,9 +88,8 @@ def csv_seeds() -> list[bytes]:
     rows = [[label, *x] for x, label in zip(POINTS.tolist(), LABELS, strict=True)]
     plain = "\n".join(",".join(map(str, row)) for row in rows) + "\n"
     halves = "\n".join(";".join(str(v / 2) for v in row) for row in rows)
-    named = "class\ta\tb\n" + "\n".join(
-        f"{'yes' if y > 0 else 'no'}\t{a}\t{b}" for y, a, b, _ in rows
-    )
+    words = [f"{'yes' if y > 0 else 'no'}\t{a}\t{b}" for y, a, b, _ in rows]
+    named = "\n".join(["class\ta\tb", *words])
     quoted = '"class","a, b"\r\n' + "\r\n".join(f'"{y}","{a}"' for y, a, *_ in rows) + "\r\n"
     return [text.encode() for text in (plain, halves, named, quoted, "\ufeff" + plain)]
 
@@ -53,21 +105,23 @@ def svmlight_seeds() -> list[bytes]:
     return [text.encode() for text in (plain, noted, ranked)]
 
 
+def gz_seeds() -> list[bytes]:
+    return [gzip.compress(data, mtime=0) for data in csv_seeds()]
+
+
+_SEEDS = {*csv_seeds(), *gz_seeds()}
+
+
 def run_csv(path: Path) -> None:
     data = path.read_bytes()
     label = None if data in _SEEDS else choice_of(data, [None, None, "class", "-1", 1, "a"])
-    agree(path, "csv", lambda: read_csv(path, label), label)
+    agree([path], "csv", lambda: read_csv(path, label), label)
     load(path, label=label, multiclass=choice_of(data[::-1], [True, False]))
 
 
 def run_svmlight(path: Path) -> None:
-    agree(path, "svmlight", lambda: read_svmlight(path))
+    agree([path], "svmlight", lambda: read_svmlight(path))
     load(path, multiclass=choice_of(path.read_bytes(), [False, True]))
-
-
-def run_npz(path: Path) -> None:
-    agree(path, "npz", lambda: read_npz(path))
-    load(path, multiclass=True)
 
 
 # --- arrays ----------------------------------------------------------------------------------
@@ -100,20 +154,33 @@ def _npz(packed: bool = False, **members: bytes) -> bytes:
     return out.getvalue()
 
 
-_DESCRIPTIONS = ["<f8", "|u1", "<i8", ">u8", "<f2", "|b1", "<U0", "|S0", "|V0", "<U4", "|V8", "|O"]
-_DESCRIPTIONS += ["<f16", "<c16", "<M8[ns]", "<U999999999", "i", "", "<", "|S3", "<u3", "=i4", "f8"]
-_DESCRIPTIONS += ["<f8,<i4", "<i4" * 50, "|T16", "<F8", "<i\\x00"]
+_DESCRIPTIONS = words("<f8 |u1 <i8 >u8 <f2 |b1 <U0 |S0 |V0 <U4 |V8 |O <f16 <c16 <M8[ns]")
+_DESCRIPTIONS += [
+    "<U999999999",
+    "i",
+    "",
+    "<",
+    "|S3",
+    "<u3",
+    "=i4",
+    "f8",
+    "<f8,<i4",
+    "<i4" * 50,
+    "|T16",
+    "<F8",
+]
+_DESCRIPTIONS += ["<i\\x00"]
 _SHAPES = ["()", "(0,)", "(5,)", "(5, 3)", "(0, 5)", "(5, 0)", "(-5, -3)", "(5, -3)", "(15,)", "5"]
 _SHAPES += ["(99999999999, 99999999999)", "(1,) * 3", "(5, 1, 3, 1)", "(True, 15)", "(5.0, 3)"]
 _SHAPES += ["(0, 18446744073709551616)", "(18446744073709551616, 0)", "(5, 3, " + "1, " * 70 + ")"]
 _SHAPES += ["(" + "9" * 5000 + ",)", "[5, 3]", "None", "(5, 3" + "(" * 300, "(-1,)", "(3, 5)"]
-_ORDERS = ["True", "False", "1", "None", "'F'"]
 
 
 def _header(rng: Random) -> bytes:
     """A header that is well formed, or nearly, and does not fit what follows it."""
-    fields = [f"'descr': {rng.choice(_DESCRIPTIONS)!r}"]
-    fields += [f"'fortran_order': {rng.choice(_ORDERS)}", f"'shape': {rng.choice(_SHAPES)}"]
+    order = rng.choice(["True", "False", "1", "None", "'F'"])
+    fields = [f"'descr': {rng.choice(_DESCRIPTIONS)!r}", f"'fortran_order': {order}"]
+    fields += [f"'shape': {rng.choice(_SHAPES)}"]
     if rng.random() < 0.1:
         fields[rng.randrange(3)] = rng.choice(["'descr': [('a', '<f8')]", "'x': 1", "", "'shape'"])
     text = "{" + ", ".join(fields) + rng.choice([", }", "}", ", ", "", "'", '"""', "(", "\\", "}}"])
@@ -122,6 +189,16 @@ def _header(rng: Random) -> bytes:
     size = len(body) + rng.choice([0, 0, 0, 0, 1, -1, 10**4, 2**31])
     length = struct.pack("<H" if version == 1 else "<I", size % 2**16 if version == 1 else size)
     return b"\x93NUMPY" + bytes([version, 0]) + length + body
+
+
+def spoil_npy(data: bytes, rng: Random) -> bytes:
+    """Change the header, or some bytes."""
+    head, newline, body = data.partition(b"\n")
+    if rng.random() < 0.4:
+        return _header(rng) + body
+    if rng.random() < 0.5:
+        return spoil_text(head, rng, "',(): ", _DESCRIPTIONS + _SHAPES) + newline + body
+    return spoil_bytes(data, rng)
 
 
 def spoil_npz(data: bytes, rng: Random) -> bytes:
@@ -135,19 +212,11 @@ def spoil_npz(data: bytes, rng: Random) -> bytes:
         return spoil_bytes(data, rng)
     name = rng.choice(["X", "y", *members])
     content = members.get(name, b"")
-    action = rng.randrange(5)
-    if action < 2:
-        _, _, body = content.partition(b"\n")
-        members[name] = _header(rng) + body
-    elif action == 2:
-        members[name] = spoil_bytes(content, rng)
-    elif action == 3:
+    if rng.random() < 0.2:
         members[rng.choice(["x", "X", "y", "z", "", ".npy", "X/y"])] = content
         members.pop(name, None)
     else:
-        head, newline, body = content.partition(b"\n")
-        words = _DESCRIPTIONS + _SHAPES
-        members[name] = spoil_text(head, rng, "',(): ", words) + newline + body
+        members[name] = spoil_npy(content, rng)
     return _npz(packed=rng.random() < 0.2, **members)
 
 
@@ -156,26 +225,17 @@ def npy_seeds() -> list[bytes]:
     return [_npy(X) for X in some]
 
 
-def spoil_npy(data: bytes, rng: Random) -> bytes:
-    """Change the header, or some bytes."""
-    head, newline, body = data.partition(b"\n")
-    if rng.random() < 0.4:
-        return _header(rng) + body
-    if rng.random() < 0.5:
-        return spoil_text(head, rng, "',(): ", _DESCRIPTIONS + _SHAPES) + newline + body
-    return spoil_bytes(data, rng)
+def run_arrays(form: str, reader: Callable[..., Points], labelled: bool) -> Callable[[Path], None]:
+    """Arrays with their labels in the same file, or in one beside it."""
 
+    def run(path: Path) -> None:
+        labels = path.with_name("labels.npy")
+        np.save(labels, np.array(LABELS))
+        beside = [] if labelled else [labels]
+        agree([path, *beside], form, lambda: reader(path, *beside))
+        load(path, multiclass=True, **({} if labelled else {"labels": labels}))
 
-def _labels_beside(path: Path) -> Path:
-    labels = path.with_name("labels.npy")
-    np.save(labels, np.array(LABELS))
-    return labels
-
-
-def run_npy(path: Path) -> None:
-    labels = _labels_beside(path)
-    agree(path, "npy", lambda: read_npy(path, labels), None, labels)
-    load(path, labels=labels, multiclass=True)
+    return run
 
 
 def scipy_seeds() -> list[bytes]:
@@ -215,12 +275,6 @@ def spoil_scipy(data: bytes, rng: Random) -> bytes:
     return _npz(**{key: _npy(value) for key, value in members.items()})
 
 
-def run_scipy(path: Path) -> None:
-    labels = _labels_beside(path)
-    agree(path, "scipy", lambda: read_scipy(path, labels), None, labels)
-    load(path, labels=labels, multiclass=True)
-
-
 def table_seeds(suffix: str) -> list[bytes]:
     import pyarrow
     import pyarrow.parquet
@@ -254,35 +308,22 @@ def spoil_idx(data: bytes, rng: Random) -> bytes:
     return b"\0\0\x08" + struct.pack(f">B{len(sides)}I", len(sides), *sides) + data[8:]
 
 
-# --- compressed ------------------------------------------------------------------------------
-
-
-def gz_seeds() -> list[bytes]:
-    return [gzip.compress(data, mtime=0) for data in csv_seeds()]
-
-
-def run_idx(path):
+def run_idx(path: Path) -> Any:
     return decode_idx(str(path), read_bytes(path))
 
 
-_SEEDS = {*csv_seeds(), *gz_seeds()}
-
+_SPOIL_CSV, _SPOIL_SVM = spoiler(spoil_text, ",;\t", _WORDS), spoiler(spoil_text, " :", _WORDS)
+_NPY, _NPZ = run_arrays("npy", read_npy, False), run_arrays("npz", read_npz, True)
 TARGETS = [
-    Target("csv", csv_seeds, spoiler(spoil_text, ",;\t", _WORDS), run_csv, suffix=".csv"),
+    Target("csv", csv_seeds, _SPOIL_CSV, run_csv, suffix=".csv"),
     Target("csv-gz", gz_seeds, spoil_bytes, run_csv, suffix=".csv.gz"),
+    Target("svmlight", svmlight_seeds, _SPOIL_SVM, run_svmlight, suffix=".svm"),
+    Target("npz", npz_seeds, spoil_npz, _NPZ, suffix=".npz"),
+    Target("npy", npy_seeds, spoil_npy, _NPY, suffix=".npy"),
     Target(
-        "svmlight", svmlight_seeds, spoiler(spoil_text, " :", _WORDS), run_svmlight, suffix=".svm"
+        "scipy", scipy_seeds, spoil_scipy, run_arrays("scipy", read_scipy, False), suffix=".npz"
     ),
-    Target("npz", npz_seeds, spoil_npz, run_npz, suffix=".npz"),
-    Target("npy", npy_seeds, spoil_npy, run_npy, suffix=".npy"),
-    Target("scipy", scipy_seeds, spoil_scipy, run_scipy, suffix=".npz"),
     Target("parquet", lambda: table_seeds(".parquet"), spoil_bytes, run_table, suffix=".parquet"),
     Target("arrow", lambda: table_seeds(".arrow"), spoil_bytes, run_table, suffix=".arrow"),
-    Target(
-        "idx",
-        idx_seeds,
-        spoil_idx,
-        lambda path: decode_idx(str(path), read_bytes(path)),
-        suffix="-ubyte",
-    ),
+    Target("idx", idx_seeds, spoil_idx, run_idx, suffix="-ubyte"),
 ]

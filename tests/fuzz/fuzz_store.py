@@ -60,17 +60,18 @@ def _spoil(data: bytes, rng: Random) -> bytes:
     """Some bytes of the file, its schema, or, more often, one cell of a table."""
     if rng.random() < 0.2:
         return spoil_bytes(data, rng)
-    if rng.random() < 0.15:
-        return _respelt(data, rng)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.sqlite"
         path.write_bytes(data)
         base = sqlite3.connect(path, isolation_level=None)
         base.text_factory = bytes
         try:
-            with _lawless(base):
-                _spoil_row(base, rng)
-        except (sqlite3.Error, TypeError, ValueError, OverflowError, AttributeError):
+            if rng.random() < 0.15:
+                _respell(base, rng)
+            else:
+                with _lawless(base):
+                    _spoil_row(base, rng)
+        except (sqlite3.Error, TypeError, ValueError, OverflowError, AttributeError, LookupError):
             pass  # it is damaged enough
         finally:
             base.close()
@@ -82,61 +83,51 @@ def _lawless(base: sqlite3.Connection) -> Iterator[None]:
     """Anything fits into any column, for a while."""
     base.execute("PRAGMA ignore_check_constraints = ON")
     base.execute("PRAGMA writable_schema = ON")
-    kept = base.execute("SELECT rowid, sql FROM sqlite_master").fetchall()
+    kept = base.execute("SELECT sql, rowid FROM sqlite_master").fetchall()
     base.execute("UPDATE sqlite_master SET sql = replace(sql, 'NOT NULL', '')")
     base.execute("PRAGMA writable_schema = RESET")
     try:
         yield
     finally:
         base.execute("PRAGMA writable_schema = ON")
-        for row, sql in kept:
+        for sql, row in kept:
             text = None if sql is None else sql.decode()
             base.execute("UPDATE sqlite_master SET sql = ? WHERE rowid = ?", (text, row))
 
 
 #: What may stand in a schema, or be added to a file that has one.
-WORDS = ["TEXT", "INTEGER", "REAL", "BLOB", "NUMERIC", "", "PRIMARY KEY", "NOT NULL", "UNIQUE"]
-WORDS += ["DEFAULT 5", "CHECK (0)", "COLLATE NOCASE", "WITHOUT ROWID", "STRICT", "GENERATED"]
-ADDED = [
-    "CREATE TRIGGER t AFTER INSERT ON results BEGIN DELETE FROM results WHERE place = 1; END",
-    "CREATE TRIGGER t AFTER INSERT ON trajectories BEGIN UPDATE trajectories SET seed = 9; END",
-    "CREATE TRIGGER t BEFORE INSERT ON results BEGIN SELECT RAISE(IGNORE); END",
-    "CREATE UNIQUE INDEX u ON results (verdict)",
-    "CREATE VIEW v AS SELECT * FROM results",
-    "CREATE TABLE mine (x)",
-    "DROP INDEX by_statement",
-    "DROP TABLE data",
-    "DROP TABLE origins",
-    "ALTER TABLE results ADD COLUMN more",
-    "ALTER TABLE results RENAME COLUMN slack TO loose",
-    "ALTER TABLE trajectories RENAME TO runs",
-    "PRAGMA user_version = 2",
-    "PRAGMA user_version = -1",
-]
+WORDS = ["TEXT", "INTEGER", "REAL", "BLOB", "NUMERIC", "UNIQUE", "STRICT", "GENERATED"]
+WORDS += ["", "PRIMARY KEY", "NOT NULL", "DEFAULT 5", "CHECK (0)", "COLLATE NOCASE"]
+WORDS += ["WITHOUT ROWID"]
+ADDED = """
+CREATE TRIGGER t AFTER INSERT ON results BEGIN DELETE FROM results WHERE place = 1; END
+CREATE TRIGGER t AFTER INSERT ON trajectories BEGIN UPDATE trajectories SET seed = 9; END
+CREATE TRIGGER t BEFORE INSERT ON results BEGIN SELECT RAISE(IGNORE); END
+CREATE UNIQUE INDEX u ON results (verdict)
+CREATE VIEW v AS SELECT * FROM results
+CREATE TABLE mine (x)
+DROP INDEX by_statement
+DROP TABLE data
+DROP TABLE origins
+ALTER TABLE results ADD COLUMN more
+ALTER TABLE results RENAME COLUMN slack TO loose
+ALTER TABLE trajectories RENAME TO runs
+PRAGMA user_version = 2
+PRAGMA user_version = -1
+""".strip().splitlines()
 
 
-def _respelt(data: bytes, rng: Random) -> bytes:
+def _respell(base: sqlite3.Connection, rng: Random) -> None:
     """Another schema: a word of it, or something besides."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "s.sqlite"
-        path.write_bytes(data)
-        base = sqlite3.connect(path, isolation_level=None)
-        try:
-            if rng.random() < 0.5:
-                base.execute(rng.choice(ADDED))
-            else:
-                base.execute("PRAGMA writable_schema = ON")
-                rows = base.execute("SELECT rowid, sql FROM sqlite_master WHERE sql IS NOT NULL")
-                row, sql = rng.choice(rows.fetchall())
-                words = sql.split(" ")
-                words[rng.randrange(len(words))] = rng.choice([*WORDS, *words])
-                spelt = (" ".join(words), row)
-                base.execute("UPDATE sqlite_master SET sql = ? WHERE rowid = ?", spelt)
-        except (sqlite3.Error, UnicodeError, LookupError, AttributeError):
-            pass  # it is damaged enough
-        finally:
-            base.close()
-        return path.read_bytes()
+    if rng.random() < 0.5:
+        base.execute(rng.choice(ADDED))
+        return
+    base.execute("PRAGMA writable_schema = ON")
+    rows = base.execute("SELECT rowid, sql FROM sqlite_master WHERE sql IS NOT NULL")
+    row, sql = rng.choice(rows.fetchall())
+    words = sql.decode().split(" ")
+    words[rng.randrange(len(words))] = rng.choice([*WORDS, *words])
+    base.execute("UPDATE sqlite_master SET sql = ? WHERE rowid = ?", (" ".join(words), row))
 
 
 def _spoil_row(base: sqlite3.Connection, rng: Random) -> None:

@@ -24,6 +24,15 @@ CHARACTERS += ["\x1b[2J", "\r\n", "\U0001f600", "é", "..", "../", "$(x)", "%s",
 _LENGTH = 1 << 16  # an input that has grown beyond this is cut
 
 
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+def parts(text: str) -> list[str]:
+    """What stands between strokes and ends of lines."""
+    return text.strip().replace("\n", "|").split("|")
+
+
 def spoil_bytes(data: bytes, rng: Random) -> bytes:
     """Flip, cut, repeat, remove or insert bytes."""
     if not data:

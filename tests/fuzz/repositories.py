@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 from random import Random
 
-from .mutations import NUMBERS, spoil_bytes
+from .mutations import NUMBERS, parts, spoil_bytes
 
 _COUNTS = "import pack\n\n\ndef track_words():\n    return pack.WORDS\n"
 _FILES = {
@@ -24,57 +24,40 @@ _FILES = {
 }
 
 #: What a benchmark may return that is not just a number.
-VALUES = ["None", "'text'", "'3'", "b'3'", "[3]", "{}", "1j", "object()", "print", "True", "-0.0"]
-VALUES += ["float('nan')", "float('inf')", "-1e999", "5e-324", "10**400", "2**53 + 1", "-(2**63)"]
-VALUES += ["__import__('fractions').Fraction(1, 3)", "__import__('decimal').Decimal('sNaN')"]
-VALUES += ["'\\x1b[2J'", "'\\ud800'", "'\\n' * 9", "'x' * 9999", "type('', (), {})()"]
+VALUES = parts("""
+None|'text'|'3'|b'3'|[3]|{}|1j|object()|print|True|-0.0|float('nan')|float('inf')|-1e999
+5e-324|10**400|2**53 + 1|-(2**63)|__import__('fractions').Fraction(1, 3)
+__import__('decimal').Decimal('sNaN')
+'\\x1b[2J'|'\\ud800'|'\\n' * 9|'x' * 9999|type('', (), {})()
+""")
 #: What it may do besides, or a suite when it is imported.
-DEEDS = ["os.system('echo raw')", "os.write(1, b'raw')", "os.write(1, b'\\xff\\n{}\\n')", "print()"]
-DEEDS += ["os.close(1)", "os.close(0)", "os.close(2)", "sys.stdin.read()", "input()", "os._exit(3)"]
-DEEDS += ["sys.exit('over')", "raise ValueError('\\x1b[2J' + 9999 * 'x\\n')", "sys.stdout.close()"]
-DEEDS += [
-    "raise KeyboardInterrupt",
-    "raise NotImplementedError",
-    "print('{}', flush=True)",
-    "1 / 0",
-]
-DEEDS += [
-    "os.system('cat')",
-    "sys.stdout.write('\\udc80')",
-    "sys.setrecursionlimit(9)",
-    "pack.none",
-]
-#: Pieces of an entry of GATED.
-_NAMES = ["'track_words'", "'track_none'", "'foo_x'", "''", "'track'", "'A.track_x'", "3", "None"]
-_NAMES += ["'Track_words'", "'track_words.x'", "'track_words-0'", "'track_words-x'", "'\\x1b[2J_'"]
-_PARAMETERS = ["[]", "[]", "[[1]]", "[[1], ['a', None]]", "[3]", "['ab']", "'ab'", "[[]]", "{}"]
-_PARAMETERS += ["[[b'x']]", "[[1j]]", "[[...]]", "[{1, 2}]", "[[1e999]]", "[[(1, 2)]]", "[[{}]]"]
-_PARAMETERS += ["[[0x1" + "0" * 4000 + "]]", "None", "()", "[f()]", "[['\\ud800']]", "[[[[[]]]]]"]
+DEEDS = parts("""
+os.system('echo raw')|os.write(1, b'raw')|os.write(1, b'\\xff\\n{}\\n')|print()|os.close(1)
+os.close(0)|os.close(2)|sys.stdin.read()|input()|os._exit(3)|sys.exit('over')|sys.stdout.close()
+1 / 0|pack.none|raise ValueError('\\x1b[2J' + 9999 * 'x\\n')
+raise KeyboardInterrupt|raise NotImplementedError
+print('{}', flush=True)|os.system('cat')|sys.stdout.write('\\udc80')|sys.setrecursionlimit(9)
+""")
+#: Pieces of an entry of GATED, and what may stand for all of it.
+_NAMES = parts("""
+'track_words'|'track_none'|'foo_x'|''|'track'|'A.track_x'|3|None|'Track_words'|'track_words.x'
+'track_words-0'|'track_words-x'|'\\x1b[2J_'
+""")
+_PARAMETERS = parts("""
+[]|[]|[[1]]|[[1], ['a', None]]|[3]|['ab']|'ab'|[[]]|{}|[[b'x']]|[[1j]]|[[...]]|[{1, 2}]|[[1e999]]
+[[(1, 2)]]|[[{}]]|None|()|[f()]|[['\\ud800']]|[[[[[]]]]]
+""")
 _BETTER = ["", "", "'lower'", "'higher'", "'same'", "'bad'", "None", "[]", "''", "'lower', 1"]
-_WHOLE = ["3", "None", "()", "{}", "[*x]", "'ab'", "x = []", "[(,)]", "f()", "[] + []", "[[]]"]
+_WHOLE = parts("3|None|()|{}|[*x]|'ab'|x = []|[(,)]|f()|[] + []|[[]]")
+
+
 #: What may follow --build; nothing of it does anything.
-BUILDS = [
-    "true",
-    "false",
-    "a'b",
-    'a"',
-    "a\\",
-    "",
-    " ",
-    "#",
-    "no-such-program",
-    ".",
-    "a\0b",
-    "\udc80",
-]
-BUILDS += ["printf '\\377'", "sh -c 'printf \"\\377\" >&2; exit 3'", "sh -c 'exit 300'", "'' x"]
-BUILDS += [
-    "sh -c 'kill -9 $$'",
-    "printf '\\033[2J'",
-    "sh -c 'printf \"\\033[2J\" >&2; exit 1'",
-    "-",
-]
-BUILDS += ["'true", "true\ttrue", "\ud800", "x" * 5000, "pack.py", "perf", "./none"]
+BUILDS = ["", " ", "a\0b", "\udc80", "\ud800", "true\ttrue", "x" * 5000]
+BUILDS += parts("""
+true|false|a'b|a"|a\\|#|no-such-program|.|-|'true|pack.py|perf|./none|'' x|printf '\\377'
+sh -c 'printf "\\377" >&2; exit 3'|sh -c 'exit 300'|sh -c 'kill -9 $$'|printf '\\033[2J'
+sh -c 'printf "\\033[2J" >&2; exit 1'
+""")
 
 
 def make(folder: Path, spoilt: list[str]) -> None:
@@ -114,7 +97,10 @@ def spoilt(rng: Random) -> str:
 
 def _doing(rng: Random) -> str:
     """A suite that does more than to count: when it is imported, set up or run."""
-    deed, value = rng.choice(DEEDS), rng.choice([*VALUES, *NUMBERS, *["pack.WORDS"] * 20])
+    deed, value = (
+        rng.choice(DEEDS),
+        rng.choice([*VALUES, *NUMBERS, *["pack.WORDS"] * 20]),
+    )
     head = "import os\nimport sys\nimport pack\n"
     place = rng.randrange(3)
     if place == 0:
@@ -133,7 +119,8 @@ def _gated(rng: Random) -> str:
 
 
 def _entry(rng: Random) -> str:
-    # Most of an entry is right, lest the first fault hides the others.
-    name = rng.choice([*_NAMES, *_NAMES[:1] * 12])
-    parameters = rng.choice([*_PARAMETERS, *_PARAMETERS[:1] * 12])
-    return f"({', '.join(filter(None, (name, parameters, rng.choice(_BETTER))))})"
+    # Most of an entry is right, so that the first fault does not hide the others.
+    names = [*_NAMES, *["'track_words'"] * 12]
+    parameters = [*_PARAMETERS, "[[0x1" + "0" * 4000 + "]]", *["[]"] * 12]
+    parts = (rng.choice(names), rng.choice(parameters), rng.choice(_BETTER))
+    return f"({', '.join(filter(None, parts))})"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
-from fuzz.driver import main, quick
-from fuzz.target import Fault, Target, targets
+from fuzz.mutations import spoil_json
+from fuzz.target import Fault, Fuzzer, Target, main, targets
 
 #: Targets whose inputs are all to be read.
 _TRUE = ("certify-sparse", "sentence")
-
-
 #: Fewer of those that take their time: whole commands, and two certificates for each input.
 _FEW = {"options": 100, "sentence": 100, "work": 40}
 _NAMES = [pytest.param(n, marks=pytest.mark.slow if n == "work" else ()) for n in targets()]
@@ -22,7 +24,7 @@ _NAMES = [pytest.param(n, marks=pytest.mark.slow if n == "work" else ()) for n i
 @pytest.mark.parametrize("name", _NAMES)
 def test_every_input_is_read_or_refused_with_a_sentence(name: str, tmp_path: Path) -> None:
     inputs = _FEW.get(name, 300)
-    tally = quick(targets()[name], inputs, 0, tmp_path)
+    tally = Fuzzer(targets()[name], 0, tmp_path, tmp_path / "faults").run(inputs=inputs)
     assert not tally.faults
     assert tally.tried >= inputs
     assert tally.read >= len(targets()[name].seeds())
@@ -46,11 +48,9 @@ def _broken(path: Path) -> int:
 def test_a_fault_is_seen_saved_and_tried_again(
     data: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def spoil(*_: object) -> bytes:
-        return data
-
-    target = Target("broken", lambda: [b"abc"], spoil, _broken, (ValueError,), seconds=0.1)
-    tally = quick(target, 2, 0, tmp_path)
+    broken = (lambda: [b"abc"], lambda *_: data, _broken, (ValueError,))
+    target = Target("broken", *broken, seconds=0.1)
+    tally = Fuzzer(target, 0, tmp_path, tmp_path / "faults").run(inputs=2)
     assert len(tally.faults) == 1
     assert said in capsys.readouterr().out
     (saved,) = tally.faults.values()
@@ -67,3 +67,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     path.write_text("1,2\n0,nan\n")
     assert main(["csv", "--input", str(path)]) == 0
     assert capsys.readouterr().out.startswith("refused: ")
+
+
+numbers = st.one_of(st.integers(), st.integers(1, 4000).map(lambda k: -(10**k)), st.floats())
+values = st.recursive(
+    st.one_of(numbers, st.booleans(), st.none(), st.text()),
+    lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(), inner)),
+)
+
+
+@given(st.one_of(numbers.map(lambda v: [v]), values), st.integers())
+def test_spoiling_never_fails(value: Any, seed: int) -> None:
+    rng, data = Random(seed), json.dumps(value).encode()
+    spoilt = [spoil_json(spoil_json(data, rng), rng) for _ in range(20)]
+    assert all(type(text) is bytes for text in spoilt)
+    assert any(text != data for text in spoilt)
