@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from gammabar.harness import registry
 from gammabar.harness.cli.options import (
     FILE,
     JSON,
@@ -24,11 +25,15 @@ from gammabar.harness.cli.options import (
     what,
     write,
 )
-from gammabar.harness.screen import print_json, print_lines, print_table, say
+from gammabar.harness.paper import Paper, cost
+from gammabar.harness.run.store import Store
+from gammabar.harness.run.tasks import Result
+from gammabar.harness.screen import bar, print_json, print_lines, print_table, say
 from gammabar.harness.verify.verdict import Severity, Status, by_severity
-
-if TYPE_CHECKING:
-    from gammabar.harness.run.tasks import Result
+from gammabar.problems.datasets import DATASETS, is_here
+from gammabar.problems.output import check_writable, write_whole
+from gammabar.problems.specs import catalogue
+from gammabar.solvers.base import SOLVERS, solver
 
 Entry = dict[str, Any]
 #: Title of its table, names of the columns, and the cells of a row.
@@ -74,8 +79,6 @@ def list_command(
     With TEXT, those that contain it. Statements may be chosen by options as well; with --paper they
     are those of that paper.
     """
-    from gammabar.harness.registry import find_sources
-
     _, keys = open_papers(papers)
     if (sources or status or severity) and kind != "statements":
         raise click.UsageError("--source, --status and --severity go with statements")
@@ -83,7 +86,7 @@ def list_command(
         if kind != "mutants":
             raise click.UsageError("--matrix goes with mutants")
         _compute(matrix, as_json)
-    find_sources(sources)  # opens them; an unknown one is refused
+    registry.find_sources(sources)  # opens them; an unknown one is refused
     entries_of, row_of = _KINDS[kind]
     entries = [entry for entry in entries_of() if _contains(text, entry)]
     if kind == "statements":
@@ -113,12 +116,9 @@ def _contains(text: str | None, entry: Entry) -> bool:
 
 def _compute(path: Path, quiet: bool) -> None:
     from gammabar.harness.power import matrix
-    from gammabar.harness.registry import mutants
-    from gammabar.harness.screen import bar
-    from gammabar.problems.output import check_writable, write_whole
 
     check_writable(path)  # better to know now
-    with bar(len(mutants()), "wrong solvers", quiet) as advance:
+    with bar(len(registry.mutants()), "wrong solvers", quiet) as advance:
         found = matrix(advance=advance)
     write_whole(path, json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
 
@@ -138,15 +138,13 @@ _STATEMENT = (
 
 
 def _statements() -> list[Entry]:
-    from gammabar.harness.registry import load_statements, witness
-
     def entry(statement: Any) -> Entry:
-        path, here = witness(statement.id), Path.cwd()
+        path, here = registry.witness(statement.id), Path.cwd()
         if path is not None and path.is_relative_to(here):
             path = path.relative_to(here)
         return _taken(statement, _STATEMENT) | {"witness": None if path is None else str(path)}
 
-    return [entry(statement) for statement in load_statements().values()]
+    return [entry(statement) for statement in registry.load_statements().values()]
 
 
 def _statement_row(entry: Entry) -> Table:
@@ -169,40 +167,31 @@ def _counted(statements: list[Entry]) -> str:
 
 
 def _papers() -> list[Entry]:
-    from gammabar.harness.registry import load_statements, papers, plugins
-
-    with plugins():
-        sources = Counter(statement.source for statement in load_statements().values())
+    with registry.plugins():
+        sources = Counter(statement.source for statement in registry.load_statements().values())
         return [
             _taken(paper, "key title authors year venue url text")
             | {"statements": sources[paper.key]}
-            for paper in papers().values()
+            for paper in registry.papers().values()
         ]
 
 
 def _paper_row(entry: Entry) -> Table:
-    from gammabar.harness.paper import Paper
-
     paper = Paper(entry["key"], entry["title"], entry["authors"], entry["year"])
     row = (entry["key"], str(entry["statements"]), str(paper), entry["venue"])
     return "key", ("statements", "paper", "where"), row
 
 
 def _artefacts() -> list[Entry]:
-    from gammabar.harness.registry import artefacts, measured
-
-    took = measured()
+    took = registry.measured()
     return [
         _taken(one, "id reference title data cost")
         | {name: took.get(one.id, {}).get(name) for name in ("seconds", "cpu", "memory")}
-        for one in artefacts().values()
+        for one in registry.artefacts().values()
     ]
 
 
 def _artefact_row(entry: Entry) -> Table:
-    from gammabar.harness.paper import cost
-    from gammabar.problems.datasets import DATASETS, is_here
-
     here = [name if is_here(DATASETS[name]) else f"{name} (not here)" for name in entry["data"]]
     takes = entry["cost"] or "—"
     if entry["seconds"] is not None:
@@ -212,12 +201,10 @@ def _artefact_row(entry: Entry) -> Table:
 
 
 def _mutants() -> list[Entry]:
-    from gammabar.harness.registry import matrix, mutants
-
-    killers = {name: list(found) for name, found in matrix().items()}
+    killers = {name: list(found) for name, found in registry.matrix().items()}
     return [
         _taken(one, "name family solver wrong equivalent") | {"killed_by": killers.get(one.name)}
-        for one in mutants().values()
+        for one in registry.mutants().values()
     ]
 
 
@@ -227,8 +214,6 @@ def _mutant_row(entry: Entry) -> Table:
 
 
 def _problems() -> list[Entry]:
-    from gammabar.problems.specs import catalogue
-
     return [asdict(entry) for entry in catalogue()]
 
 
@@ -245,10 +230,7 @@ def _defaults(options: Mapping[str, Any]) -> str:
 
 
 def _solvers() -> list[Entry]:
-    from gammabar.harness.registry import load_statements
-    from gammabar.solvers.base import SOLVERS, solver
-
-    statements = load_statements().values()
+    statements = registry.load_statements().values()
     return [
         asdict(solver(name).card) | {"statements": [s.id for s in statements if name in s.solvers]}
         for name in SOLVERS
@@ -318,8 +300,6 @@ def show_command(
 def _results(identifier: str, running: bool, path: Path | None) -> list[Result]:
     """The verdicts on a statement."""
     if path is not None:
-        from gammabar.harness.run.store import Store
-
         with Store(path, writing=False) as store:
             return [r for r in store.results() if r.verdict.statement == identifier]
     if not running:
@@ -342,8 +322,6 @@ def _text(field: str, facts: Entry) -> str:
         by = f" by {value['solver']}" if value["solver"] else ""
         return f"{value['tightness']:.6g} on {value['problem'] or 'its own data'}{by}{at}"
     if field == "seconds":
-        from gammabar.harness.paper import cost
-
         return cost(value, facts["cpu"], facts["memory"])
     if field == "status" and facts.get("severity"):
         return f"{value} as printed ({facts['severity']})"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from joblib import cpu_count
 
+from gammabar.harness import registry
 from gammabar.harness.cli.options import (
     JOBS,
     JSON,
@@ -24,13 +26,16 @@ from gammabar.harness.cli.options import (
     what,
     write,
 )
+from gammabar.harness.falsify.parameters import solvers_of
+from gammabar.harness.falsify.reports import Batch, as_document, read, starts, write as keep
+from gammabar.harness.falsify.search import Report, Search, Tell, as_solvers, unexpected
+from gammabar.harness.falsify.witness import confirming, write as write_witness
+from gammabar.harness.run.tasks import Result, SolverRef
 from gammabar.harness.screen import print_json, print_lines, print_table, say
-
-if TYPE_CHECKING:
-    from gammabar.harness.falsify.reports import Batch
-    from gammabar.harness.falsify.search import Report, Tell
-    from gammabar.harness.run.tasks import SolverRef
-    from gammabar.harness.verify.statement import Statement
+from gammabar.harness.show import explain, reproduce
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Expectation
+from gammabar.problems import ProblemError
 
 
 @click.command("falsify", cls=Command)
@@ -94,11 +99,6 @@ def falsify_command(
     time. Exit code 1 if a statement is refuted that holds by the registry, as a conjecture of yours
     does; 2 if every run failed.
     """
-    from joblib import cpu_count
-
-    from gammabar.harness.falsify.reports import Batch
-    from gammabar.harness.falsify.search import as_solvers
-
     refs, _ = open_papers(papers)
     chosen = as_solvers(solvers, file)
     about = _chosen(statements, everything, sources, status)
@@ -113,8 +113,6 @@ def falsify_command(
 def _chosen(
     ids: tuple[str, ...], everything: bool, sources: tuple[str, ...], status: str | None
 ) -> list[Statement]:
-    from gammabar.harness import registry
-
     if everything and (ids or sources):
         raise click.UsageError("--all names every statement already: leave out ID and --source")
     found = registry.find_statements(ids) + registry.find_sources(sources)
@@ -139,11 +137,6 @@ def _one(
     seed: int,
     **more: Any,
 ) -> int:
-    from gammabar.harness.falsify.parameters import solvers_of
-    from gammabar.harness.falsify.reports import as_document, read, starts, write as keep
-    from gammabar.harness.falsify.search import Search, unexpected
-    from gammabar.harness.falsify.witness import confirming
-
     solvers = solvers_of(about, chosen)
     if path is not None and path.exists():
         kept, runs = read(path, about.id, chosen, about.inputs)
@@ -167,13 +160,10 @@ def _one(
 
 def _witness(path: Path, statement: Statement, report: Report) -> str:
     """Write a refutation as a witness; what there is to say of it."""
-    from gammabar.harness.falsify.witness import write as write_file
-    from gammabar.problems import ProblemError
-
     if report.best is None or not report.refuted:
         return f"no witness: {statement.id} was not refuted"
     try:
-        return f"{path}: {write_file(path, statement, report.best)}"
+        return f"{path}: {write_witness(path, statement, report.best)}"
     except ProblemError as reason:
         return f"{path}: {reason}"
 
@@ -229,7 +219,6 @@ def _near(score: float | None) -> str:
 
 def _telling(start: float, path: Path | None) -> Tell:
     """A line on stderr for every improvement, and the file kept up to date."""
-    from gammabar.harness.falsify.reports import as_document, write as keep
 
     def tell(report: Report) -> None:
         best = report.best
@@ -244,10 +233,6 @@ def _telling(start: float, path: Path | None) -> Tell:
 
 
 def _show(report: Report, about: Statement, budget: float) -> None:
-    from gammabar.harness.run.tasks import Result
-    from gammabar.harness.show import explain, reproduce
-    from gammabar.harness.verify.verdict import Expectation
-
     best = report.best
     runs = f"{report.runs.total():,} runs"
     if report.failed:

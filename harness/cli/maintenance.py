@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gammabar.harness import registry
+from gammabar.harness.certificates import write_npz
 from gammabar.harness.cli.options import (
     FILE,
     JSON,
@@ -23,15 +25,14 @@ from gammabar.harness.cli.options import (
     what,
     write,
 )
-from gammabar.harness.paper import cost
-from gammabar.harness.screen import print_json, print_table, say, stages
+from gammabar.harness.paper import Artefact, cost
+from gammabar.harness.screen import bar, print_json, print_table, say, stages
+from gammabar.problems import fetch as datasets, load
 from gammabar.problems.environment import has_module, missing
 from gammabar.problems.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from gammabar.harness.gate.compare import Finding, Gated
-    from gammabar.harness.paper import Artefact
-    from gammabar.problems.fetch import Status
 
 
 _MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
@@ -88,9 +89,7 @@ def reproduce_command(
 
 def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
     """The artefacts; ``--all`` leaves out those whose package is missing, and says so."""
-    from gammabar.harness.registry import artefacts
-
-    known = artefacts()
+    known = registry.artefacts()
     if everything == bool(names):
         raise click.UsageError("name artefacts, or --all")
     for name in names:
@@ -141,9 +140,7 @@ def data_command() -> None:
 @JSON
 def list_(as_json: bool) -> None:
     """Which data sets are on this machine, and how to get the others."""
-    from gammabar.problems.fetch import data_status
-
-    _show_data(data_status(), as_json)
+    _show_data(datasets.data_status(), as_json)
 
 
 @data_command.command(cls=Command)
@@ -151,11 +148,9 @@ def list_(as_json: bool) -> None:
 @JSON
 def check(name: str | None, as_json: bool) -> int:
     """Compare the contents of a data set (or of all that are here) with the pinned SHA-256 sums."""
-    from gammabar.problems.fetch import data_status
-
     with stages(quiet=as_json) as stage:
         stage("reading and hashing")
-        found = data_status(name, check=True)
+        found = datasets.data_status(name, check=True)
     _show_data(found, as_json)
     wrong = {"damaged"} if name is None else {"damaged", "missing"}
     return int(any(status.state in wrong for status in found))
@@ -170,10 +165,8 @@ def check(name: str | None, as_json: bool) -> int:
 )
 def fetch(name: str, archive: Path | None) -> None:
     """Download a data set; what arrives is compared with the pinned SHA-256 sums."""
-    from gammabar.problems.fetch import fetch as get
-
     with stages() as stage:
-        paths = get(name, stage, archive=archive)
+        paths = datasets.fetch(name, stage, archive=archive)
     for path in paths:
         say(str(path))
 
@@ -185,9 +178,6 @@ def fetch(name: str, archive: Path | None) -> None:
 @data_option("--multiclass", "All classes.")
 def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
     """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""
-    from gammabar.harness.certificates import write_npz
-    from gammabar.problems import load
-
     if file.suffix != ".npz":
         raise click.UsageError(f"FILE must end in .npz, not {file.name!r}")
     with stages() as stage:
@@ -198,7 +188,7 @@ def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
     say(str(file))
 
 
-def _show_data(found: list[Status], as_json: bool) -> None:
+def _show_data(found: list[datasets.Status], as_json: bool) -> None:
     if as_json:
         print_json([asdict(status) for status in found])
         return
@@ -239,7 +229,6 @@ def gate_command(
     """
     from gammabar.harness.gate import checkouts
     from gammabar.harness.gate.compare import compare, plan as plan_of
-    from gammabar.harness.screen import bar
 
     if repo is None and (benchmarks is not None or build is not None):
         raise click.UsageError("--benchmarks and --build go with --repo PATH")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gammabar import problems
 from gammabar.harness.cli.options import (
     JSON,
     READING,
@@ -24,11 +25,18 @@ from gammabar.harness.cli.options import (
     write,
 )
 from gammabar.harness.screen import Stage, print_facts, print_json, stages
+from gammabar.oracle import solve
+from gammabar.oracle.candidate import Interrupted
+from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth
+from gammabar.oracle.roots import signed_digits
+from gammabar.problems import MulticlassProblem, Problem, ProblemError, ScatteredProblem
+from gammabar.problems.environment import peak_memory
+from gammabar.problems.files import gigabytes
+from gammabar.problems.output import whole
 
 if TYPE_CHECKING:
-    from gammabar.oracle.result import L1Margin, Margin, Truth
     from gammabar.oracle.separation import Separation
-    from gammabar.problems import Problem
+
 
 #: Rows of a support up to which the rational γ̄² is computed to tell its length.
 MANY = 100
@@ -192,12 +200,6 @@ def _margin(
 ) -> int:
     """Print the margin of the data that are described by the options of `load`."""
     _refuse(norm, described["kernel"], described["normalised"], described["multiclass"], signed)
-    from gammabar.oracle import solve
-    from gammabar.oracle.candidate import Interrupted
-    from gammabar.problems import ScatteredProblem, load
-    from gammabar.problems.environment import peak_memory
-    from gammabar.problems.files import gigabytes
-
     answer, interrupted = _Answer(data), False
     with ExitStack() as stack:
         stage = stack.enter_context(stages(quiet=as_json))
@@ -207,7 +209,7 @@ def _margin(
 
             client = stack.enter_context(connected(dask))
         stage(f"reading {data}")
-        problem = load(data, dask=client, **described)
+        problem = problems.load(data, dask=client, **described)
         wanted: Any = {"norm": norm, "signed": signed, "method": method, "digits": digits}
         found: Margin
         try:
@@ -258,9 +260,6 @@ _BIAS = {True: ", but separable with a bias (--intercept)", False: ", nor with a
 
 def _separable_with_bias(problem: Problem, time_limit: float | None) -> bool | None:
     """Whether some hyperplane separates data that none through the origin does; None if unknown."""
-    from gammabar.oracle import solve
-    from gammabar.problems import MulticlassProblem, ProblemError
-
     # Whether anything separates depends neither on the norm nor on what counts in it.
     kind = "augmented" if isinstance(problem, MulticlassProblem) else "free"
     try:
@@ -271,9 +270,6 @@ def _separable_with_bias(problem: Problem, time_limit: float | None) -> bool | N
 
 def _tell(answer: _Answer, found: Margin, digits: int, signed: bool, written: bool) -> None:
     """The answer of the oracle, with γ̄² if it is to be written out."""
-    from gammabar.oracle.result import L1Margin, NegativeMargin, Truth
-    from gammabar.oracle.roots import signed_digits
-
     if isinstance(found, L1Margin):
         _tell_l1(answer, found, digits)
         return
@@ -352,8 +348,6 @@ def _tell_l1(answer: _Answer, found: L1Margin, digits: int) -> None:
 
 def _explain(answer: _Answer, found: Margin, stage: Stage) -> None:
     """The rows behind an answer, and the classifier."""
-    from gammabar.problems import ProblemError
-
     problem, rows = found.problem, [int(i) for i in found.support]
     weights = [v / found.total for v in found.numerators]
     answer.fields |= {"rows": rows, "lines": _file_lines(problem, rows), "q": weights}
@@ -385,8 +379,6 @@ def _write_classifier(found: Margin, path: Path) -> None:
     """w, b, support, q and gamma as an .npz file; w and b are empty if nothing separates."""
     import numpy as np
 
-    from gammabar.problems.output import whole
-
     parts = _classifier(found) if found.separable else {"w": [], "b": []}
     arrays: dict[str, Any] = {name: np.asarray(v, dtype=np.float64) for name, v in parts.items()}
     arrays |= {"support": found.support, "gamma": np.array([found.gamma_lo, found.gamma_hi])}
@@ -414,8 +406,6 @@ def _file_lines(problem: Problem, rows: list[int]) -> list[int] | None:
 def _tell_removal(answer: _Answer, found: Margin, stage: Stage) -> None:
     """Rows without which the data are separable."""
     from gammabar.oracle.conflicts import smallest_removal
-    from gammabar.oracle.result import Truth
-    from gammabar.problems import ProblemError
 
     truth = getattr(found, "truth", found)
     if not isinstance(truth, Truth):
@@ -464,12 +454,11 @@ def _separation(
     (Albert and Anderson 1984).
     """
     from gammabar.oracle.separation import separation
-    from gammabar.problems import load
 
     answer = _Answer(data)
     with stages(quiet=as_json) as stage:
         stage(f"reading {data}")
-        problem = load(data, **reading)
+        problem = problems.load(data, **reading)
         found = separation(problem, intercept=intercept, time_limit=time_limit, progress=stage)
         _tell_separation(answer, found)
         answer.save(found, certificate)

@@ -91,12 +91,6 @@ def test_a_search_found_what_the_page_says(name):
     _again(name)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list(extremal()))
-def test_every_extremal_problem_gives_the_ratio_on_the_page(name):
-    _again(name)
-
-
 @pytest.mark.parametrize(
     "text",
     [

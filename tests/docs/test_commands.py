@@ -6,7 +6,6 @@ it. `SMALL` says what shortens it: variables that the command reads anyway, or o
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import subprocess
@@ -14,11 +13,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pytest
 from blocks import PAGES, ROOT, Block, agree, blocks
-
-import gammabar as gb
 
 COMMIT = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m"
 ASV_SUITE = "bench_papers.py"
@@ -151,32 +147,3 @@ def call(
     )
     assert done.returncode in codes, f"{line}: {done.returncode}\n{done.stdout}"
     return done.stdout
-
-
-def test_the_oracle_on_a_cluster(tmp_path: Path):
-    """The line of the page, with the address of a scheduler that listens here."""
-    distributed = pytest.importorskip("distributed")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    import pyarrow
-
-    [block] = [b for page in PAGES for b in blocks(page) if b.way == "cluster"]
-    [line] = lines(block)
-    columns = {"id": [1, 2, 3], "a": [3.0, 1.0, -4.0], "y": [1, 1, 0], "b": [1.0, 3.0, -1.0]}
-    parquet.write_table(pyarrow.table(columns), tmp_path / "points.parquet")
-    with distributed.LocalCluster(
-        1, processes=False, protocol="tcp", dashboard_address=None, threads_per_worker=1
-    ) as cluster:
-        name, *words = shlex.split(line.replace("tcp://scheduler:8786", cluster.scheduler_address))
-        assert name == "gammabar"
-        done = subprocess.run(
-            [sys.executable, "-m", name, *words, "--json"],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr
-    truth = gb.solve(gb.from_arrays(np.column_stack([columns["a"], columns["b"]]), columns["y"]))
-    found = json.loads(done.stdout)
-    assert (found["gamma_lo"], found["gamma_hi"]) == (truth.gamma_lo, truth.gamma_hi)

@@ -39,19 +39,3 @@ def test_every_picture_is_there_and_small():
         assert (ROOT / "docs" / name).stat().st_size < 300_000
     unused = {path.name for path in (ROOT / "docs" / "gallery").iterdir()}
     assert unused == {Path(name).name for name in pictures}
-
-
-def test_what_a_run_wrote_is_taken_over(tmp_path, monkeypatch):
-    import json
-
-    module = gallery()
-    monkeypatch.setattr(module, "PICTURES", tmp_path / "pictures")
-    monkeypatch.setattr(module, "homes", lambda: {"rp": tmp_path, "gb": tmp_path})
-    shown = [{"claim": "c", "agrees": False, "found": "f", "ours": False}]
-    for name, quick in (("rp.rates", False), ("gb.rates", True)):
-        document = {"quick": quick, "seconds": 1, "cpu": 1, "memory": 1, "shown": shown}
-        (tmp_path / f"{name}.json").write_text(json.dumps(document))
-        (tmp_path / f"{name}.svg").write_text("<svg/>")
-    module.take_over(tmp_path)
-    assert list(json.loads((tmp_path / "measured.json").read_text())) == ["rp.rates"]
-    assert [path.name for path in (tmp_path / "pictures").iterdir()] == ["rp.rates.svg"]

@@ -26,19 +26,6 @@ def named(part: str) -> set[str]:
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
 
 
-def test_every_document_says_what_it_is(capsys):
-    for arguments in (
-        ("oracle", PROBLEM),
-        ("separation", PROBLEM),
-        ("show", "dual-acceleration"),
-        ("verify", "--statement", "gb.sharp", "--problem", PROBLEM, "--jobs", "1"),
-    ):
-        found = document(capsys, *arguments)
-        assert list(found)[:2] == ["format", "version"]
-        assert found["format"] == f"gammabar-{arguments[0]}"
-        assert f"`{found['format']}`" in PAGE
-
-
 def test_the_fields_of_a_result_are_those_of_the_page(capsys):
     found = document(
         capsys, "verify", "--statement", "gb.sharp", "--problem", PROBLEM, "--jobs", "1"

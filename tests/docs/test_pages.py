@@ -198,15 +198,6 @@ def test_pictures_of_the_readme_are_absolute():
         assert badge or (ROOT / "docs" / Path(picture).name).is_file()
 
 
-@pytest.mark.parametrize("page", sorted(p.name for p in (ROOT / "docs").glob("*.md")))
-def test_the_site_can_colour_every_block(page: str):
-    """Sphinx warns of a language that it does not know, and warnings are errors there."""
-    lexers = pytest.importorskip("pygments.lexers")
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    for kind in set(re.findall(r"^```(\w+)", text, re.MULTILINE)):
-        assert lexers.get_lexer_by_name(kind)
-
-
 def test_the_page_of_architecture_names_what_is_there():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:problems|oracle|solvers|harness|papers|tests)/[\w./]+)`", text)

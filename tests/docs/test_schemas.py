@@ -148,13 +148,6 @@ def test_the_benchmarks_of_the_page():
     assert set(undescribed(document, SCHEMAS["bench"])) == set()
 
 
-@pytest.mark.slow
-def test_benchmarks_of_now(capsys):
-    document = printed(capsys, "bench", "--quick", "--only", "overhead")
-    assert list(faults(document, SCHEMAS["bench"])) == []
-    assert set(undescribed(document, SCHEMAS["bench"])) == set()
-
-
 def test_the_gate(capsys, tmp_path):
     pytest.importorskip("asv_runner")
     suite = "import work\n\n\ndef track_steps():\n    return work.STEPS\n"

@@ -129,15 +129,6 @@ def test_commands_of_the_page_on_the_gate(tmp_path):
         assert by_bash(line, tmp_path) == 0, line
 
 
-@pytest.mark.slow
-def test_the_checks_pass_for_a_right_solver_and_fail_for_a_wrong_one(tmp_path):
-    repository(tmp_path)
-    assert steps("checks.yml", tmp_path) == [0]
-    wrong = ALGORITHM_1.replace("t / (t + 1)", "0.0")
-    (tmp_path / "my.py").write_text(wrong, encoding="utf-8")
-    assert steps("checks.yml", tmp_path) == [1]
-
-
 @pytest.mark.full
 def test_the_gate_lets_a_pull_request_pass_and_stops_another(tmp_path):
     pytest.importorskip("asv_runner")
@@ -146,12 +137,3 @@ def test_the_gate_lets_a_pull_request_pass_and_stops_another(tmp_path):
     with (tmp_path / "my.py").open("a", encoding="utf-8") as file:
         file.write("# one line more\n")
     assert steps("gate.yml", tmp_path) == [1]
-
-
-@pytest.mark.slow
-def test_the_report_of_a_right_solver_is_kept(tmp_path):
-    repository(tmp_path)
-    assert steps("verify.yml", tmp_path) == [0, 0]
-    assert (tmp_path / "report" / "index.html").is_file()
-    assert (tmp_path / "junit.xml").is_file()
-    assert "holds" in (tmp_path / "summary.md").read_text(encoding="utf-8")

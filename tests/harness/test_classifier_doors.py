@@ -108,26 +108,3 @@ def test_the_arrays_are_the_callers(options: dict[str, Any], of: Any, classes: i
     assert np.array_equal(fitted.predict(of(POINTS)), twin.predict(of(POINTS)))
     if options["solver"] == "exact" and options["proof"]:
         assert fitted.certificate() == twin.certificate()
-
-
-@pytest.mark.parametrize("number", [np.float64, np.float32, Fraction, Decimal, int, np.int16])
-def test_parameters_of_kernels_are_numbers_of_any_type(number: Any) -> None:
-    y = [1, 1, 0, 0, 0, 0]
-    value = number(2)
-    if number is Decimal:  # Python's numbers do not know it for one of theirs
-        with pytest.raises(ValueError, match="gamma must be a number"):
-            gb.MaxMarginClassifier(kernel="rbf", gamma=value).fit(POINTS, y)
-        return
-    for kernel in ("rbf", "poly"):
-        one = gb.MaxMarginClassifier(kernel=kernel, gamma=value, coef0=value).fit(POINTS, y)
-        other = gb.MaxMarginClassifier(kernel=kernel, gamma=2.0, coef0=2.0).fit(POINTS, y)
-        assert one.margin_ == other.margin_
-
-
-@pytest.mark.parametrize(
-    "value", ["scale", None, True, float("nan"), 1j, Fraction(1, 3), 2**70 + 1]
-)
-def test_what_is_no_number_of_a_kernel_is_one_sentence(value: Any) -> None:
-    for kernel in ("rbf", "poly"):
-        with pytest.raises(ValueError, match="gamma"):
-            gb.MaxMarginClassifier(kernel=kernel, gamma=value).fit(POINTS, [1, 1, 0, 0, 0, 0])

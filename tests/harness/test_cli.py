@@ -147,31 +147,6 @@ def test_what_cannot_be_written_is_said_first(gammabar, tmp_path, monkeypatch, c
     assert command[-1] in err
 
 
-def test_oracle_json_has_the_documented_fields(gammabar):
-    code, out, _ = gammabar("oracle", "planted:n=60,d=4,gamma=0.25,seed=1", "--json")
-    answer = json.loads(out)
-    assert code == 0
-    assert answer["separable"] is True
-    assert answer["exact"] is True
-    assert answer["gamma"] == "0.25"
-    assert answer["gamma_lo"] == answer["gamma_hi"] == 0.25
-    assert {"gamma_raw", "support_size", "seconds"} <= answer.keys()
-
-
-def test_certificates_are_written_and_checked(gammabar, tmp_path):
-    for data in ("iris:0,1", "iris:1,2", "worst-case:n=20"):
-        certificate = tmp_path / "c.json"
-        code, _, _ = gammabar("oracle", data, "--certificate", certificate)
-        assert code == 0
-        code, out, _ = gammabar("check", certificate)
-        assert code == 0, out
-        assert out.startswith("accepted")
-        other = "iris:0,2" if data != "iris:0,2" else "iris:0,1"
-        code, out, _ = gammabar("check", certificate, other, "--json")
-        assert code == 1
-        assert json.loads(out)["accepted"] is False
-
-
 def test_certificates_of_files_are_checked_from_the_files(gammabar, tmp_path):
     data = tmp_path / "points.csv"
     data.write_text("label,a,b\nyes,1.5,2\nno,-1,0.25\nyes,0.5,3\n")
@@ -230,24 +205,6 @@ def test_data_list_and_export(gammabar, tmp_path):
     with np.load(target, allow_pickle=False) as arrays:
         assert arrays["X"].shape == (100, 4)
         assert set(arrays["y"].tolist()) == {-1, 1}
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "place"),
-    [
-        ("nan.csv", b"1,2,3\n-1,nan,4\n", "line 2"),
-        ("oneclass.csv", b"1,2,3\n1,5,4\n", "every label is 1"),
-        ("truncated.csv.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00", "truncated.csv.gz"),
-        ("text.svm", b"1 1:a\n-1 1:2\n", "line 1"),
-        ("junk.npz", b"PK\x03\x04 nothing", "junk.npz"),
-    ],
-)
-def test_bad_files(refused, tmp_path, name, content, place):
-    path = tmp_path / name
-    path.write_bytes(content)
-    sentence = refused("oracle", path)
-    assert name in sentence
-    assert place in sentence
 
 
 @pytest.mark.parametrize(

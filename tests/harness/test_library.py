@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -139,26 +138,9 @@ def test_two_processes_and_a_store_that_notices_changes(tmp_path: Path):
     home, store = package(tmp_path), tmp_path / "s.sqlite"
 
     def verify(*more: str) -> dict:
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "gammabar",
-                "verify",
-                "--paper",
-                str(home),
-                "--jobs",
-                "2",
-                "--store",
-                str(store),
-                "--resume",
-                "--json",
-                *more,
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [sys.executable, "-m", "gammabar", "verify", "--paper", str(home), "--jobs", "2"]
+        command += ["--store", str(store), "--resume", "--json", *more]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return {r["statement"]: r["verdict"] for r in json.loads(done.stdout)["results"]}
 
@@ -224,8 +206,7 @@ def test_a_file_may_import_its_neighbours(tmp_path: Path, monkeypatch):
 
 def test_a_reference_travels_without_the_file(tmp_path: Path):
     path = written(tmp_path, HEAD + TRUE)
-    sent = json.dumps(asdict(PaperRef.read(path)))
-    ref = PaperRef.from_dict(json.loads(sent))
+    ref = PaperRef(path, PaperRef.read(path).files)
     Path(path).unlink()
     assert open_paper(ref).key == "mine"
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import tempfile
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gammabar.harness import margins as work
-from gammabar.harness.certificates import Rejected, check
 from gammabar.harness.margins import _Pair as Pair
 from gammabar.harness.run import pool
 from gammabar.oracle import solve
@@ -80,23 +76,6 @@ def test_a_rejected_certificate_is_exit_code_1(gammabar, tmp_path, monkeypatch):
     code, out, _ = gammabar(*arguments)
     assert code == 1
     assert "3 REJECTED" in out
-
-
-@pytest.mark.full
-def test_a_run_that_is_killed_goes_on(tmp_path):
-    """Killed after the first certificate, it keeps it, and ends with all of them."""
-    command = [sys.executable, "-m", "gammabar", "margins", "digits", "--jobs", "1", "--no-check"]
-    command += ["--json", "--certificates", str(tmp_path / "m")]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while running.poll() is None and not list(tmp_path.glob("m/*.result.json")):
-        time.sleep(0.01)
-    running.send_signal(signal.SIGKILL)
-    running.wait()
-    kept = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("m/*.result.json")}
-    assert kept
-    ended = subprocess.run(command, capture_output=True, check=True)
-    assert json.loads(ended.stdout)["summary"]["exact"] == 45
-    assert all((tmp_path / "m" / name).stat().st_mtime_ns == when for name, when in kept.items())
 
 
 def test_picture_and_page(gammabar, tmp_path):
@@ -185,35 +164,6 @@ def test_what_is_no_file_is_refused(tmp_path, kind):
         assert not (tmp_path / "margins").exists()
 
 
-@pytest.mark.full
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize("ending", ["SIGTERM", "SIGINT", "SIGHUP"])
-def test_processes_end_with_the_run_and_without_a_word(tmp_path, ending):
-    """Whenever it is ended: while they start, with their first pair, or later."""
-    command = [sys.executable, "-m", "gammabar", "margins", "digits", "--jobs", "2", "--json"]
-    for enough in (-1, 0, 1, 6):
-        folder = tmp_path / f"m{enough}"
-        running = subprocess.Popen(
-            [*command, "--certificates", str(folder)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            # Whoever is started in the background of a shell inherits that Ctrl-C is ignored.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
-        while running.poll() is None and not (
-            folder.exists() and len(list(folder.glob("*.result.json"))) >= enough
-        ):
-            time.sleep(0.01)
-        if enough < 0:
-            time.sleep(0.3)  # the processes are there, and import
-        os.killpg(running.pid, getattr(signal, ending))  # as a terminal does
-        _, said = running.communicate(timeout=60)  # all who had the pipe have closed it
-        assert running.returncode in (130, -getattr(signal, ending))
-        assert said.strip() in ("", "gammabar: interrupted")
-
-
 def test_a_process_that_is_killed_is_one_sentence(tmp_path, monkeypatch, gammabar):
     call = pool._Worker.call
 
@@ -256,62 +206,6 @@ def test_distinct_pairs_have_distinct_files(places, classes):
     files = [pair.file.casefold() for pair in pairs if pair.classes[0] != pair.classes[1]]
     assert len(set(files)) == len(files)
     assert all("/" not in file and len(file.encode()) < 200 for file in files)
-
-
-@settings(max_examples=25)
-@given(
-    st.lists(st.tuples(st.sampled_from(["d1", "d2", "d1-x"]), NAMES), min_size=2, max_size=3),
-    st.lists(CLASSES, min_size=2, max_size=3),
-    st.integers(0, 2**32 - 1),
-)
-def test_every_certificate_is_of_its_own_data(places, classes, seed):
-    classes = list(dict.fromkeys(map(label_text, classes)))
-    assume(len(classes) > 1)
-    rng = np.random.default_rng(seed)
-    with tempfile.TemporaryDirectory() as base:
-        made = {}
-        for folder, name in places:
-            path = Path(base, folder, f"{name}.npz")
-            path.parent.mkdir(exist_ok=True)
-            rows = rng.integers(-9, 10, (2 * len(classes), 2))
-            rows[:, 0] = np.repeat(10 + np.arange(len(classes)), 2)
-            np.savez(path, X=rows, y=np.repeat(np.array(classes, dtype=object).astype(str), 2))
-            made[str(path)] = path
-        pairs = work._all_pairs(list(made))
-        for _ in range(2):  # what is there is known
-            results = work.run(pairs, Path(base, "m"), 1, True, None, lambda text: None)
-            assert len(results) == len(pairs) == len(made) * len(classes) * (len(classes) - 1) // 2
-            assert len({result["certificate"] for result in results}) == len(pairs)
-        for pair, result in zip(pairs, results, strict=True):
-            assert result["accepted"] is True
-            assert check(Path(base, "m", result["certificate"]), (pair.spec,))
-            for other in pairs:
-                if other.data != pair.data and other.classes == pair.classes:
-                    with pytest.raises(Rejected):
-                        check(Path(base, "m", result["certificate"]), (other.spec,))
-
-
-def test_a_folder_of_an_older_version_is_not_believed(gammabar, tmp_path, monkeypatch):
-    """Two files of one name, whose certificates had one name: that of the last one."""
-    monkeypatch.chdir(tmp_path)
-    for folder, rows in (("d1", "a,3,1\nb,-4,-1\n"), ("d2", "a,3,1\nb,3,1\n")):
-        Path(folder).mkdir()
-        Path(folder, "x.csv").write_text(rows)
-    arguments = ["margins", "d1/x.csv", "d2/x.csv", "--certificates", "m", "--jobs", "1", "--json"]
-    first = json.loads(gammabar(*arguments)[1])["pairs"]
-    for pair in first:  # as they were called
-        os.replace(f"m/{pair['certificate']}", "m/x.csv-a-b.json")
-        result = f"m/{pair['certificate'].removesuffix('.json')}.result.json"
-        Path("m/x.csv-a-b.result.json").write_text(
-            Path(result).read_text().replace(pair["certificate"], "x.csv-a-b.json")
-        )
-        Path(result).unlink()
-    again = json.loads(gammabar(*arguments)[1])["pairs"]
-    assert [p["separable"] for p in again] == [True, False]
-    assert len({p["certificate"] for p in again}) == 2
-    for pair in again:
-        code, out, _ = gammabar("check", f"m/{pair['certificate']}", pair["data"])
-        assert (code, "not separable" in out) == (0, not pair["separable"])
 
 
 def test_one_file_under_two_names_is_taken_once(gammabar, tmp_path, monkeypatch):

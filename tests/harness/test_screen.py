@@ -9,7 +9,6 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from rich.cells import cell_len
@@ -72,13 +71,6 @@ def test_what_is_printed_as_json_is_json(document):
     found = json.loads(shown, parse_constant=pytest.fail)
     # The same as before, but for what JSON cannot say.
     assert found == json.loads(json.dumps(document), parse_constant=lambda word: None)
-
-
-def test_numbers_of_numpy_that_are_none():
-    document = {"a": np.float64("inf"), "b": [{"c": (np.float64("nan"), np.float64(0.5))}]}
-    shown = captured(lambda: output.print_json(document, "test"))
-    found = json.loads(shown, parse_constant=pytest.fail)
-    assert (found["a"], found["b"]) == (None, [{"c": [None, 0.5]}])
 
 
 def test_what_is_harmless_is_left_alone():

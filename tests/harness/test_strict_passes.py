@@ -9,10 +9,8 @@ import pytest
 
 from gammabar.harness.cli import main
 from gammabar.harness.registry import is_tested
-from gammabar.harness.run.in_process import BoundViolated, check_bounds
 from gammabar.harness.run.tasks import InFile, Registered, Result, Run, strictly
 from gammabar.harness.verify.verdict import Ruling, Verdict
-from gammabar.solvers import DualAcceleration
 
 PLANTED = "planted:n=200,d=10,gamma=0.1,seed=0"
 IDLE = """
@@ -85,13 +83,6 @@ def test_what_is_obeyed_at_rest_is_excused_for_solvers_of_the_project_only(capsy
     file = tmp_path / "idle.py"
     file.write_text(IDLE)
     assert command(capsys, *upper, "--solver-file", f"{file}:Idle")[0] == 1
-
-
-def test_tests_of_a_user_can_be_strict():
-    check_bounds("jst.thm3.1.1", DualAcceleration(), PLANTED, iterations=50)
-    with pytest.raises(BoundViolated, match="vacuous up to t = 980"):
-        check_bounds("jst.thm3.1.1", DualAcceleration(), PLANTED, iterations=50, strict=True)
-    check_bounds("gb.sharp", DualAcceleration(), PLANTED, iterations=300, strict=True)
 
 
 @pytest.mark.parametrize(

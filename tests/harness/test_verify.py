@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shlex
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -20,33 +21,9 @@ PROBLEM = "planted:n=30,d=4,gamma=0.1,seed=0"
 ONE = ("--statement", "gb.sharp", "--solver", "dual-acceleration", "--problem", PROBLEM)
 
 MINE = """
-from dataclasses import dataclass
-from itertools import count
-
-from gammabar.solvers import Iterate
-
-
-@dataclass(frozen=True)
-class Mine:
-    step: float = 1.0
-
+class Breaks:
     def iterates(self, problem, rng):
-        print("hello")
-        w = problem.origin()
-        for t in count():
-            yield Iterate(t=t, w=w)
-            w = w + self.step * problem.softmin(w).pull
-
-
-class Backwards(Mine):
-    def iterates(self, problem, rng):
-        for it in super().iterates(problem, rng):
-            yield Iterate(it.t, -it.w)
-
-
-class Breaks(Mine):
-    def iterates(self, problem, rng):
-        yield Iterate(0, problem.origin())
+        yield problem.origin()
         raise OverflowError("too much")
 """
 
@@ -78,36 +55,6 @@ def registered(registered, monkeypatch):
 
 
 # answers
-
-
-def test_json_has_the_documented_fields(verify):
-    code, document = verify(*ONE, "--statement", "gb.selfcert", "--iterations", "50")
-    assert code == 0
-    assert document["summary"] == {
-        "holds": 2,
-        "refuted": 0,
-        "undecided": 0,
-        "inapplicable": 0,
-        "not reproducible": 0,
-        "results": 2,
-        "unexpected": 0,
-        "failures": 0,
-        "says_nothing": 2,  # 50 iterates are too few, and a solver at rest obeys the second
-    }
-    first, second = document["results"]
-    assert (first["statement"], second["statement"]) == ("gb.sharp", "gb.selfcert")
-    for result in document["results"]:
-        assert result["problem"] == PROBLEM
-        assert result["solver"] == "dual-acceleration"
-        assert result["verdict"] == result["expected"] == "holds"
-        assert 0 < result["tightness"] < 1
-        assert result["slack"] > 0
-        assert 1 <= result["worst_t"] <= 50
-        assert result["checked"] == 50
-        assert result["iterations"] == 50
-        assert result["seconds"] > 0
-        assert {"escalated", "reason", "left", "right", "what", "seed"} <= result.keys()
-        assert {"informative", "vacuous_to"} <= result.keys()
 
 
 def test_the_oracle_is_verified(verify):
@@ -145,31 +92,9 @@ def test_an_oracle_that_errs_is_found_out(verify, monkeypatch):
     assert "rejected" in certificate["what"]
 
 
-@pytest.mark.full
-def test_a_solver_of_the_user(verify, mine):
-    asked = ("--statement", "jst.thm3.1.1", "--problem", PROBLEM, "--iterations", "100")
-    code, document = verify("--solver-file", f"{mine}:Mine", *asked)
-    assert code == 0
-    assert document["results"][0]["solver"] == f"{mine}:Mine"
-    code, document = verify("--solver-file", f"{mine}:Backwards", *asked)
-    assert code == 1
-    (result,) = document["results"]
-    assert (result["verdict"], result["expected"]) == ("refuted", "holds")
-    assert result["slack"] < 0
-
-
 def test_a_solver_that_breaks(gammabar, mine):
-    code, out, _ = gammabar(
-        "verify",
-        "--solver-file",
-        f"{mine}:Breaks",
-        "--statement",
-        "gb.sharp",
-        "--problem",
-        PROBLEM,
-        "--jobs",
-        "1",
-    )
+    asked = ("--statement", "gb.sharp", "--problem", PROBLEM, "--jobs", "1")
+    code, out, _ = gammabar("verify", f"{mine}:Breaks", *asked)
     assert code == 1
     assert "undecided, 1 failed" in out
     assert "crashed" in out
@@ -194,17 +119,9 @@ def test_a_solver_that_breaks(gammabar, mine):
 def test_exit_codes(gammabar, registered, found, status, code, said):
     assumes = (lambda case: "it never is",) if found == "never" else ()
     more = {"severity": "misprint", "note": "It is false."} if status == "refuted" else {}
-    direct(
-        "test.claim",
-        reference="here",
-        claim="",
-        kind="value",
-        problems=("",),
-        words="1 = 1",
-        status=status,
-        assumes=assumes,
-        **more,
-    )(lambda case: fact(found))
+    more |= {"reference": "here", "claim": "", "kind": "value", "words": "1 = 1"}
+    declared = direct("test.claim", problems=("",), status=status, assumes=assumes, **more)
+    declared(lambda case: fact(found))
     left, out, _ = gammabar("verify", "--jobs", "1", "--source", "test")
     assert (left, "its own data" in out) == (code, True)
     assert said in out
@@ -212,34 +129,16 @@ def test_exit_codes(gammabar, registered, found, status, code, said):
 
 def claims(status="holds", **more):
     """A false claim of our own: every margin is at least one."""
-    per_iterate(
-        "test.wide",
-        reference="here",
-        claim="",
-        solvers=("perceptron",),
-        status=status,
-        words="γ(w_t) ≥ 1 for all t.",
-        since=1,
-        **more,
-    )(lambda it, case: at_least(it.margin, 1, "γ(w_t) ≥ 1"))
+    more |= {"reference": "here", "claim": "", "solvers": ("perceptron",), "since": 1}
+    declared = per_iterate("test.wide", status=status, words="γ(w_t) ≥ 1 for all t.", **more)
+    declared(lambda it, case: at_least(it.margin, 1, "γ(w_t) ≥ 1"))
 
 
 def test_an_unexpected_refutation_is_shown_in_full(gammabar, registered):
     claims()
     problem = "iris:0,1 --kernel linear"
-    code, out, _ = gammabar(
-        "verify",
-        "--jobs",
-        "1",
-        "--statement",
-        "test.wide",
-        "--problem",
-        problem,
-        "--iterations",
-        "20",
-        "--seed",
-        "3",
-    )
+    asked = ("--statement", "test.wide", "--problem", problem, "--iterations", "20", "--seed", "3")
+    code, out, _ = gammabar("verify", "--jobs", "1", *asked)
     assert code == 1
     assert "refuted (FAILED)" in out
     assert "✗" in out
@@ -247,30 +146,10 @@ def test_an_unexpected_refutation_is_shown_in_full(gammabar, registered):
     assert "claimed   γ(w_t) ≥ 1 for all t." in out
     assert "1 FAILED" in out
     command = re.search(r"reproduce gammabar (.*)", out)[1]
-    assert command == (
-        "verify --solver perceptron --statement test.wide --problem 'iris:0,1 --kernel linear'"
-        " --iterations 1 --seed 3"
-    )
-    import shlex
-
+    assert command.endswith("'iris:0,1 --kernel linear' --iterations 1 --seed 3")
     code, again, _ = gammabar(*shlex.split(command), "--jobs", "1")
     assert code == 1
     assert "test.wide refuted at t = 1 on iris:0,1 --kernel linear (solver perceptron)" in again
-
-
-def test_an_expected_refutation_is_fine(gammabar, verify, registered):
-    claims(status="refuted", severity="substance", problems=("iris:0,1",))
-    code, out, _ = gammabar("verify", "--jobs", "1", "--source", "test")
-    assert code == 0
-    assert "refuted (known to be false)" in out
-    assert "✓" in out
-    assert "all as expected; refuted as printed: 1 substance (" in out
-    code, document = verify("--source", "test")
-    assert document["results"][0]["expected"] == "refuted"
-    assert document["summary"]["refuted"] == 1
-    code, document = verify("--source", "test", "--problem", "iris:0,2")
-    assert code == 0
-    assert document["results"][0]["expected"] == "either"
 
 
 def test_the_first_line_comes_before_the_imports():
@@ -306,7 +185,7 @@ def test_the_default_plan(gammabar):
 @pytest.mark.parametrize(
     ("arguments", "place"),
     [
-        (["--source", "xyz"], "is no source"),
+        (["--source", "xyz"], "is not a source"),
         (["--problem", "none.csv"], "none.csv"),
         (["--problem", "iris:0,1 --colour red"], "--colour"),
         (["--problem", "iris:0,1", "--kernel", "sinc"], "sinc"),
@@ -329,16 +208,6 @@ def test_bad_requests(refused, arguments, place):
     assert place in refused("verify", *arguments)
 
 
-@pytest.mark.full
-def test_bad_files_of_users(refused, mine):
-    asked = ("verify", "--statement", "gb.sharp", "--problem", PROBLEM, "--solver-file")
-    assert "did you mean Mine?" in refused(*asked, f"{mine}:Mien")
-    mine.write_text("def broken(:\n")
-    assert f"{mine}, line 1" in refused(*asked, f"{mine}:Mine")
-    mine.write_text(MINE)
-    assert "say which method it implements" in refused("verify", "--solver-file", f"{mine}:Mine")
-
-
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/dev/full is a Linux device")
 def test_a_full_disk_for_what_is_written_at_the_end(gammabar):
     code, out, err = gammabar("verify", "--jobs", "1", *ONE, "--junit", "/dev/full")
@@ -354,7 +223,7 @@ def test_a_full_disk_for_what_is_written_at_the_end(gammabar):
             check=False,
         )
     assert run.returncode == 2
-    assert "no space left" in run.stderr
+    assert "No space left" in run.stderr
     assert "Traceback" not in run.stderr
 
 
@@ -368,29 +237,18 @@ def test_junit(gammabar, registered, tmp_path):
     direct("test.true", **more)(lambda case: fact(True))
     direct("test.never", assumes=(lambda case: "\x07 <&> never",), **more)(lambda case: fact(True))
     direct("other.broken", **more)(lambda case: [1 / 0])
-    code, _, _ = gammabar(
-        "verify", "--jobs", "1", "--source", "test", "--source", "other", "--junit", path
-    )
-    assert code == 1
-    root = ElementTree.parse(path).getroot()
-    assert root.tag == "testsuites"
-    suites = {suite.get("name"): suite for suite in root}
-    assert {
-        n: [s.get(k) for k in ("tests", "failures", "errors", "skipped")] for n, s in suites.items()
-    } == {
-        "other": ["1", "1", "0", "0"],
-        "test": ["2", "0", "0", "1"],
-    }
-    code, _, _ = gammabar(
-        "verify", "--jobs", "1", "--source", "test", "--junit", path, "--problem", "iris:0,1"
-    )
+    asked = ("verify", "--jobs", "1", "--source", "test", "--junit", path)
+    assert gammabar(*asked, "--source", "other")[0] == 1
+    names = ("name", "tests", "failures", "errors", "skipped")
+    suites = [[suite.get(name) for name in names] for suite in ElementTree.parse(path).getroot()]
+    assert suites == [["other", "1", "1", "0", "0"], ["test", "2", "0", "0", "1"]]
+    gammabar(*asked, "--problem", "iris:0,1")
     (case,) = ElementTree.parse(path).getroot().iter("testcase")
     assert case.get("classname") == "test.wide"
     assert case.get("name") == "test.wide on iris:0,1 by perceptron seed 0"
     assert float(case.get("time")) > 0
     (failure,) = case
-    assert failure.tag == "failure"
-    assert failure.get("message") == "refuted (expected: holds)"
+    assert (failure.tag, failure.get("message")) == ("failure", "refuted (expected: holds)")
     assert "reproduce gammabar verify" in failure.text
 
 
@@ -400,10 +258,8 @@ def test_junit(gammabar, registered, tmp_path):
 @pytest.mark.parametrize(
     ("options", "fits"),
     [
-        (("--source", "lec"), lambda s: s["source"] == "lec"),
         (("--source", "lec", "--source", "rp"), lambda s: s["source"] in ("lec", "rp")),
         (("--status", "refuted"), lambda s: s["status"] == "refuted"),
-        (("--severity", "edge case"), lambda s: s["severity"] == "edge case"),
         (
             ("--severity", "misprint", "--source", "jst"),
             lambda s: (s["severity"], s["source"]) == ("misprint", "jst"),
@@ -418,13 +274,13 @@ def test_list_statements_that_are_chosen(gammabar, options, fits):
     assert 0 < len(chosen) < len(everything)
 
 
-def test_lists_that_cannot_be_had(gammabar):
-    code, _, err = gammabar("list", "statements", "--source", "nobody")
-    assert code == 2
-    assert "'nobody' is no source" in err
-    code, _, err = gammabar("list", "solvers", "--status", "holds")
-    assert code == 2
-    assert "go with statements" in err
-    code, _, err = gammabar("list", "statements", "--severity", "dreadful")
-    assert code == 2
-    assert "'dreadful' is not one of" in err
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("statements --source nobody", "'nobody' is not a source"),
+        ("solvers --status holds", "go with statements"),
+        ("statements --severity dreadful", "'dreadful' is not one of"),
+    ],
+)
+def test_lists_that_cannot_be_had(refused, words, said):
+    assert said in refused("list", *words.split())

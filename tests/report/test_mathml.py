@@ -78,39 +78,5 @@ def test_no_text_is_taken_for_html(latex: str):
     assert all(not name.startswith("on") for node in root.iter() for name in node.attrib)
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                r"\frac",
-                r"\left",
-                r"\right",
-                "(",
-                ")",
-                "{",
-                "}",
-                "x",
-                "^",
-                "_",
-                r"\text",
-                r"\sqrt",
-                "[",
-                "]",
-                r"\rm",
-                r"\bar",
-                "12",
-                r"\sum",
-                r"\le",
-                r"\not",
-                r"\mathcal",
-                " ",
-            ]
-        )
-    )
-)
-def test_any_order_of_commands_is_rendered_or_shown(tokens: list[str]):
-    ElementTree.fromstring(formula("".join(tokens)))
-
-
 def test_depth_has_no_limit_that_hurts():
     assert formula("{" * 5000 + "}" * 5000).startswith("<code")

@@ -89,20 +89,6 @@ def test_a_phone_does_not_have_to_scroll_sideways(browser: Chromium, url: str):
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_what_is_open_is_printed_and_otherwise_what_was_filtered(browser: Chromium, url: str):
-    opened = "document.querySelectorAll('.statement[open]').length"
-    ask = "dispatchEvent(new Event('beforeprint'))"
-    shown = browser.open(url)
-    shown.evaluate(ask)
-    assert shown.evaluate(opened) == 0  # all of them may be hundreds of pages
-    choice = "document.querySelector('[name=severity]')"
-    shown.evaluate(f"{choice}.value = 'misprint'")
-    shown.evaluate(f"{choice}.dispatchEvent(new Event('input', {{bubbles: true}}))")
-    chosen = shown.evaluate("document.querySelectorAll('.statement:not([hidden])').length")
-    shown.evaluate(ask)
-    assert shown.evaluate(opened) == chosen > 0
-
-
 def test_it_is_readable_without_scripts(browser: Chromium, url: str):
     shown = browser.open(f"{url}#jst.thm3.1.1", scripts=False)
     assert shown.evaluate(COUNT) == 5

@@ -32,16 +32,9 @@ def less(case):
     return case.mistake_bound - 1
 '''
 
-LOST_SIGN = """
-from gammabar.solvers import Iterate
-from gammabar.solvers.base import solver
-
-class Mine:
-    def iterates(self, problem, rng):
-        for it in solver("dual-acceleration")().iterates(problem, rng):
-            yield Iterate(it.t, -it.w)
-"""
-CRASHES = LOST_SIGN.replace("yield Iterate(it.t, -it.w)", "raise RuntimeError('broken')")
+CRASHES = (
+    "class Mine:\n    def iterates(self, problem, rng):\n        raise RuntimeError('broken')\n"
+)
 
 
 def verdict(refuted: bool, **more) -> Verdict:
@@ -85,16 +78,11 @@ def test_rows_that_are_written_are_the_rows_of_the_problem(rows):
         ("rows:", "is not a number"),
         ("rows:1,2;3", "row 1 has 1 numbers"),
         ("rows:1/3", "is not a double"),
-        ("rows:1/2,1152921504606846977", "is not a double"),
         ("rows:1e400,1/2", "is not a double"),
-        ("rows:nan", "is not a number"),
         ("rows:1/0", "is not a number"),
         ("rows:1*0", "must be at least 1"),
-        ("rows:1*9999999", "must be at most"),
         ("rows:1,1*9999", "more than 10000 numbers"),
-        ("rows:1**2", "is not an integer"),
         ("rows:" + "1" * 5000, "has 5000 characters"),
-        ("rows:" + ",".join(["1"] * 10_001), "more than 10000 numbers"),
     ],
 )
 def test_rows_that_are_no_rows_are_refused(text: str, why: str):
@@ -186,17 +174,6 @@ def test_a_false_conjecture_is_refuted_by_one_row(gammabar, tmp_path):
 
 
 @pytest.mark.full
-def test_a_wrong_solver_is_refuted_on_the_smallest_problem(gammabar, tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text(LOST_SIGN, encoding="utf-8")
-    arguments = ["--solver-file", f"{file}:Mine", "--budget", "60", "--jobs", "1"]
-    code, out, _ = gammabar("falsify", "gb.selfcert", *arguments)
-    assert code == 1
-    assert "gb.selfcert refuted" in out
-    assert "rows:" in out
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("ids", [["gb.selfcert"], ["gb.selfcert", "gb.sharp"]])
 def test_a_run_that_failed_is_not_a_run_that_found_nothing(ids, gammabar, tmp_path):
     file, store = tmp_path / "mine.py", tmp_path / "kept.json"
@@ -209,12 +186,6 @@ def test_a_run_that_failed_is_not_a_run_that_found_nothing(ids, gammabar, tmp_pa
     kept = json.loads(store.read_text())
     for report in kept.get("reports", {"": kept}).values():
         assert sum(report["failed"].values()) > sum(report["runs"].values())
-
-
-@pytest.mark.full
-def test_what_is_true_is_not_refuted():
-    [statement] = find_statements(["gb.sharp"])
-    assert not Search(statement, solvers_of(statement), budget=4.0, seed=1).carry_out().refuted
 
 
 @pytest.mark.full

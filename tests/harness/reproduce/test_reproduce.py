@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import sleep
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gammabar.harness import reproduce as work
 from gammabar.harness.paper import Artefact, Shown
 from gammabar.harness.registry import artefacts
-from gammabar.harness.reproduce import along, draw, logarithmic
-from gammabar.problems import ProblemError, load
-from gammabar.problems.environment import has_module, peak_memory
+from gammabar.harness.reproduce import draw
+from gammabar.problems import ProblemError
+from gammabar.problems.environment import has_module
 
 PAPER = """
 from gammabar.harness.paper import Artefact, Shown
@@ -90,52 +84,6 @@ def test_numbers_that_are_none_are_not_written(tmp_path: Path):
     assert not list((tmp_path / "parts").glob("*.json"))
 
 
-SLOW = """
-import time
-from gammabar.harness.paper import Artefact
-from gammabar.papers import Paper
-
-paper = Paper(key="slow", title="Slow parts", authors="Nobody", year=2026)
-
-def part(n):
-    def make():
-        time.sleep(0.15)
-        return [(7 * n + k) ** 0.5 for k in range(50)]
-    return make
-
-def parts(quick):
-    return {f"part {n}": part(n) for n in range(8)}
-
-ARTEFACTS = (Artefact("slow.fig1", "Figure 1", "Roots", parts,
-             lambda figure, numbers: None, lambda numbers: []),)
-"""
-
-
-@pytest.mark.full
-@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is a signal of Unix")
-@pytest.mark.usefixtures("shelf_as_before")
-def test_killed_in_the_middle_it_ends_with_the_same_numbers(gammabar, tmp_path: Path):
-    paper, out = tmp_path / "slow.py", tmp_path / "out"
-    paper.write_text(SLOW, encoding="utf-8")
-    arguments = ["reproduce", "slow.fig1", "--paper", str(paper), "--out"]
-    run = subprocess.Popen([sys.executable, "-m", "gammabar", *arguments, str(out)])
-    while run.poll() is None and len(list(out.glob("parts/*.json"))) < 2:
-        sleep(0.01)
-    run.send_signal(signal.SIGKILL)
-    assert run.wait() == -signal.SIGKILL
-    kept = {path: path.stat().st_mtime_ns for path in out.glob("parts/*.json")}
-    assert 2 <= len(kept) < 8
-    assert not (out / "slow.fig1.json").exists()
-    assert gammabar(*arguments, out)[0] == 0
-    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
-    assert gammabar(*arguments, tmp_path / "at once")[0] == 0
-    resumed, whole = (
-        json.loads((folder / "slow.fig1.json").read_text())["numbers"]
-        for folder in (out, tmp_path / "at once")
-    )
-    assert resumed == whole
-
-
 def test_a_part_of_other_source_code_is_computed_again(monkeypatch, tmp_path: Path):
     work.compute(artefact([]), tmp_path)
     made: list[str] = []
@@ -144,26 +92,6 @@ def test_a_part_of_other_source_code_is_computed_again(monkeypatch, tmp_path: Pa
     monkeypatch.setattr(work, "_source_of", lambda make: f"another {make}")
     work.compute(artefact(made), tmp_path)
     assert made == ["a", "bb", "ccc"] * 2
-
-
-def test_peaks_of_memory_are_those_of_the_part(tmp_path: Path):
-    def parts(quick: bool):
-        return {"much": lambda: int(np.ones(2 * 10**7).sum()), "little": lambda: 1}
-
-    one = Artefact("x.fig1", "Figure 1", "Nothing", parts, lambda *_: None, lambda _: [])
-    before = peak_memory()
-    assert work.compute(one, tmp_path).memory >= 16 * 10**7
-    much, little = (
-        next(
-            document["memory"]
-            for path in tmp_path.glob("parts/*.json")
-            if (document := json.loads(path.read_text()))["name"] == name
-        )
-        for name in ("much", "little")
-    )
-    assert much >= 16 * 10**7
-    if sys.platform == "linux":
-        assert little <= max(before, much - 10**8)
 
 
 @pytest.fixture(scope="module")
@@ -220,16 +148,6 @@ def test_missing_data_are_one_sentence_that_says_how_to_get_them(monkeypatch, tm
         work.compute(artefacts()["jst.fig1"], tmp_path)
 
 
-def test_curves_are_those_of_the_solver():
-    problem = load("iris:0,1").unit()
-    times = logarithmic(50)
-    assert times[0] == 1
-    assert times[-1] == 50
-    found = along(problem, "dual-acceleration", times, lambda p, w: {"norm": p.norm(w)})
-    assert found["t"] == times
-    assert len(found["norm"]) == len(times)
-
-
 @pytest.mark.usefixtures("shelf_as_before")
 def test_a_paper_of_ones_own_brings_its_figures(gammabar, tmp_path: Path):
     paper, folder = tmp_path / "mine.py", tmp_path / "out"
@@ -264,15 +182,6 @@ def test_where_nothing_can_be_written_it_says_so(gammabar, tmp_path: Path):
     )
     assert code == 2
     assert "--out" in err
-
-
-def test_unknown_artefacts_are_refused(gammabar):
-    code, _, err = gammabar("reproduce", "jst.fig11")
-    assert code == 2
-    assert "did you mean jst.fig1" in err
-    code, _, err = gammabar("reproduce")
-    assert code == 2
-    assert "--all" in err
 
 
 def test_all_leaves_out_what_needs_a_package_that_is_not_there(gammabar, monkeypatch, tmp_path):
