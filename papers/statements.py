@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.iterate import View
 from gammabar.harness.verify.statement import (
     Assumption,
     DirectStatement,
@@ -94,14 +92,7 @@ class Claims:
 
     def step(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
         """An equation about every step: a body ``(now, before, case)``, None before w_0."""
-
-        def register(body: Any) -> Any:
-            named = {"__doc__": body.__doc__, "__module__": body.__module__}
-            walk = type(body.__name__, (_Walk,), named | {"body": staticmethod(body)})
-            self.identity(identifier, reference, *about, **given)(walk)
-            return body
-
-        return register
+        return self.identity(identifier, reference, *about, starts=True, **given)
 
     def stopping(self, identifier: str, reference: str, *about: Any, **given: Any) -> Declared:
         """A goal is reached at some t ≤ limit: a body ``(case)`` that returns the limit."""
@@ -150,24 +141,3 @@ class Claims:
 
 
 Declared = Callable[[Any], Any]
-
-
-class _Walk:
-    """A claim about w_t and w_{t−1}, and about w_0."""
-
-    body: Any
-
-    def __init__(self, case: Case) -> None:
-        self._case = case
-        self._before: Any = None
-        self._now: Any = None
-
-    def update(self, it: View) -> None:
-        it.keep()
-        self._before, self._now = self._now, it
-
-    def claim(self, it: View) -> Any:
-        before = self._before
-        if before is not None and it.level:
-            before = before.at(it.level)
-        return self.body(it, before, self._case)

@@ -179,10 +179,10 @@ _Parts: TypeAlias = tuple[Callable[[View], Any] | None, Callable[[View, Any], An
 
 
 class _Pairs:
-    """A claim about w_t and w_{t−1}: one iterate is kept."""
+    """A claim about w_t and w_{t−1}: one iterate is kept. If it `starts`, it is about w_0 too."""
 
-    def __init__(self, body: Callable[..., Any]) -> None:
-        self._body = body
+    def __init__(self, body: Callable[..., Any], starts: bool) -> None:
+        self._body, self._starts = body, starts
         self._now: View | None = None
         self._before: View | None = None
 
@@ -191,8 +191,8 @@ class _Pairs:
         self._before, self._now = self._now, it
 
     def claim(self, it: View, case: Case) -> Any:
-        before = self._before
-        return None if before is None else self._body(it, before.at(it.level), case)
+        before = None if self._before is None else self._before.at(it.level)
+        return self._body(it, before, case) if before is not None or self._starts else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,6 +200,7 @@ class IterateStatement(RunStatement):
     """A claim about every iterate from t = `since` on.
 
     ``waits(last iterate, case)`` says why a run that ended there does not settle the claim, or "".
+    A body ``(now, before, case)`` that `starts` is about w_0 as well, with None before it.
     """
 
     takes: ClassVar[tuple[str, ...]] = ("it", "case")
@@ -208,6 +209,7 @@ class IterateStatement(RunStatement):
     kind: str = "anytime"
     solvers: tuple[str, ...] = _REQUIRED
     since: int = 0
+    starts: bool = field(default=False, repr=False)
     waits: Callable[[View, Case], str] | None = field(default=None, repr=False)
 
     @property
@@ -222,7 +224,7 @@ class IterateStatement(RunStatement):
             checker: Any = body(case)
             return getattr(checker, "update", None), lambda it, case: checker.claim(it)
         if self.takes_all:
-            pairs = _Pairs(body)
+            pairs = _Pairs(body, self.starts)
             return pairs.update, pairs.claim
         return None, body
 

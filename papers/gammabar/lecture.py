@@ -48,47 +48,37 @@ def _adaboost_step(c):
 
 
 def _round(r: Round) -> Iterator[Relation]:
-    told, n, where = r.after.extra, r.n, r.where
-    alpha, z = number(told["alpha"]), number(told["z"])
+    told, terms, wrong = r.after.extra, 2.0 * r.n + 16, r.epsilon
+    alpha, z, sums = number(told["alpha"]), number(told["z"]), terms * ROUNDOFF
     before, after = (np.asarray(v.dual, dtype=np.float64) for v in (r.before, r.after))
-    terms, wrong, gamma = 2.0 * n + 16, r.epsilon, r.gamma
-    sums = terms * ROUNDOFF
-    wanted = log((1 - wrong) / wrong) / 2
-    mass = r.right * exp(-alpha) + wrong * exp(alpha)
-    scale, whole = upper(mass), number(r.before.extra["product"]) * z
-    fresh = before * np.exp(-float(told["alpha"]) * r.agrees) / float(mass.mid())
-    votes = np.asarray(r.before.votes) + float(told["alpha"]) * r.agrees
-    largest, moved = float(np.abs(votes).max() + abs(told["alpha"])), abs(float(told["alpha"]))
-    gap = float(np.abs(np.asarray(r.after.votes) - votes).max())
-    off_alpha = r.slip + 8 * ROUNDOFF * upper(wanted)
-    # Both sides of D_{t+1} round an exponential, a product and a quotient; and the solver its z.
-    for left, right, what, off, size in (
-        (apart(told["D"], before), 0, "D_t", 4 * ROUNDOFF, 1.0),
-        (told["epsilon"], wrong, "ε_t = P_{D_t}[h_t ≠ y]", sums, size_of(wrong, terms)),
-        (told["gamma"], gamma, "γ_t = ½ − ε_t", 2 * sums, size_of(gamma, terms)),
-        (alpha, wanted, "α_t = ½ log((1 − ε_t)/ε_t)", off_alpha, size_of(wanted, 4 * terms)),
-        (z, mass, "z_{t+1} = Σ D_t(i) e^{−α_t h_t y_i}", sums * scale, scale),
-        (apart(after, fresh), 0, "D_{t+1}(i) = D_t(i) e^{−α_t h_t y_i}/z_{t+1}", 4 * sums, 1.0),
-        (float(math.fsum(after)), 1, "Σ D_{t+1}(i) = 1", sums, 1.0),
-        (
-            told["product"],
-            whole,
-            "z_2 ⋯ z_{t+1}",
-            4 * ROUNDOFF * upper(whole),
-            upper(whole) + TINY / ROUNDOFF,
-        ),
-        (
-            gap,
-            0,
-            "y_i H(x_i) = Σ_s α_s y_i h_s(x_i)",
-            8 * ROUNDOFF * largest,
-            size_of(moved, largest) + TINY / ROUNDOFF,
-        ),
-    ):
+
+    def near(left: Any, right: Any, what: str, off: float, size: float) -> Relation:
         # TINY: products of weights that underflow; what is compared is of the size of one.
-        yield equal(left, right, what, where=where, allowance=off + TINY, size=size)
+        return equal(left, right, what, where=r.where, allowance=off + TINY, size=size)
+
+    yield near(apart(told["D"], before), 0, "D_t", 4 * ROUNDOFF, 1.0)
+    yield near(told["epsilon"], wrong, "ε_t = P_{D_t}[h_t ≠ y]", sums, size_of(wrong, terms))
+    yield near(told["gamma"], r.gamma, "γ_t = ½ − ε_t", 2 * sums, size_of(r.gamma, terms))
+    wanted = log((1 - wrong) / wrong) / 2
+    off, what = r.slip + 8 * ROUNDOFF * upper(wanted), "α_t = ½ log((1 − ε_t)/ε_t)"
+    yield near(alpha, wanted, what, off, size_of(wanted, 4 * terms))
+    mass = r.right * exp(-alpha) + wrong * exp(alpha)
+    yield near(z, mass, "z_{t+1} = Σ D_t(i) e^{−α_t h_t y_i}", sums * upper(mass), upper(mass))
+    # Both sides of D_{t+1} round an exponential, a product and a quotient; and the solver its z.
+    fresh = before * np.exp(-float(told["alpha"]) * r.agrees) / float(mass.mid())
+    what = "D_{t+1}(i) = D_t(i) e^{−α_t h_t y_i}/z_{t+1}"
+    yield near(apart(after, fresh), 0, what, 4 * sums, 1.0)
+    yield near(float(math.fsum(after)), 1, "Σ D_{t+1}(i) = 1", sums, 1.0)
+    whole = number(r.before.extra["product"]) * z
+    off, size = 4 * ROUNDOFF * upper(whole), upper(whole) + TINY / ROUNDOFF
+    yield near(told["product"], whole, "z_2 ⋯ z_{t+1}", off, size)
+    votes, moved = np.asarray(r.before.votes) + float(told["alpha"]) * r.agrees, abs(told["alpha"])
+    largest, gap = float(np.abs(votes).max() + moved), np.abs(np.asarray(r.after.votes) - votes)
+    size = size_of(float(moved), largest) + TINY / ROUNDOFF
+    what = "y_i H(x_i) = Σ_s α_s y_i h_s(x_i)"
+    yield near(float(gap.max()), 0, what, 8 * ROUNDOFF * largest, size)
     w, last = np.asarray(r.after.w), np.asarray(r.before.w)
-    yield fact(np.array_equal(w, [*last, told["alpha"]]), "w = (α_1, …, α_t)", where=where)
+    yield fact(np.array_equal(w, [*last, told["alpha"]]), "w = (α_1, …, α_t)", where=r.where)
 
 
 def _perfect(r: Round) -> Iterator[Relation]:
@@ -96,12 +86,11 @@ def _perfect(r: Round) -> Iterator[Relation]:
     told, sign, where = r.after.extra, int(r.agrees[0]), r.where
     wrong = number((1 - sign) // 2)  # ε_t is 0, or one up to the rounding of the sum
     off = (2 * r.n + 16) * ROUNDOFF
-    for left, right, what, allowance in (
-        (abs(number(told["epsilon"]) - wrong), 0, f"epsilon of round {r.t}", off),
-        (abs(number(told["gamma"]) - number(1) / 2 + wrong), 0, f"gamma of round {r.t}", off),
-        (apart(told["D"], r.before.dual), 0, "D_t", 4 * ROUNDOFF),
-    ):
-        yield equal(left, right, what, where=where, allowance=allowance, size=1.0)
+    for name, value in (("epsilon", wrong), ("gamma", number(1) / 2 - wrong)):
+        gap, what = abs(number(told[name]) - value), f"{name} of round {r.t}"
+        yield equal(gap, 0, what, where=where, allowance=off, size=1.0)
+    gap = apart(told["D"], r.before.dual)
+    yield equal(gap, 0, "D_t", where=where, allowance=4 * ROUNDOFF, size=1.0)
     infinite = told["alpha"] == sign * math.inf and told["z"] == 0
     yield fact(infinite, "α_t = ±∞, z_{t+1} = 0", where=where)
     yield fact(np.array_equal(r.after.votes, np.ones(r.n)), "sign(H) = y", where=where)
@@ -194,17 +183,15 @@ def _accelerated_step(c):
             moved = length(v - w - 1 / target.beta * gradient)
             size = size_of(moved, parts + upper(terms / target.beta))
             yield nothing(gap, "w_{t+1} = v_t − ∇f(v_t)/β", allowance=slip, size=size, where=where)
-            steep = 2 * target.slip(v) + 2 * upper(target.beta) * off
+            # Where the solver delivers them: v_t, v_t − w_t and ∇f(v_t).
+            steep, beta = (
+                2 * target.slip(v) + 2 * upper(target.beta) * off,
+                upper(target.beta * parts),
+            )
             for what, said, wanted, slack, numbers in (
                 ("v_t", it.extra.get("v"), v, off, parts),
                 ("v_t − w_t", it.momentum, v - w, 2 * off, parts),
-                (
-                    "∇f(v_t)",
-                    it.extra.get("gradient"),
-                    gradient,
-                    steep,
-                    terms + upper(target.beta * parts),
-                ),
+                ("∇f(v_t)", it.extra.get("gradient"), gradient, steep, terms + beta),
             ):
                 if said is not None:
                     yield as_said(said, wanted, what, where, slack + TINY, numbers)
