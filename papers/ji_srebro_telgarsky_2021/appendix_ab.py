@@ -94,10 +94,6 @@ def _vector_fixed(c):
 _Vector = NDArray[Any]
 
 
-def _balls(values: Any) -> _Vector:
-    return np.array([number(v) for v in values], dtype=object)
-
-
 @dataclass(eq=False)
 class _Dual:
     """A point q of C, ∇f(q), and f(q) unless f is a quadratic form; `sum` is that of Lemma B.3."""
@@ -136,7 +132,7 @@ class _Point:
     @cached_property
     def logs(self) -> _Vector:
         """ln q_t, row by row."""
-        return _balls(v.log() for v in self.q)
+        return np.array([v.log() for v in self.q], dtype=object)
 
 
 class Path:
@@ -221,9 +217,9 @@ class Mirror(Path):
 
     def dual(self, values: Any, name: str = "") -> _Dual:
         """A dual variable q with ∇φ(q) = Gq."""
-        q = _balls(values)
+        q = balls(values)
         slope = self.case.space.gram() * arb_mat(len(q), 1, q.tolist())
-        return _Dual(q, _balls(slope.entries()), name=name)
+        return _Dual(q, balls(slope.entries()), name=name)
 
     @cached_property
     def everywhere(self) -> list[_Dual]:  # type: ignore[override]
@@ -268,8 +264,8 @@ class Mirror(Path):
         if not self.claims:
             case, t, (scores, weights, mu, nu) = self.case, it.t, given
             before = step(case, t - 1) / mixing(case, t - 1) ** 2 if t else Fraction(0)
-            p = _balls((-scores).tolist())
-            vectors = p, _balls(weights.tolist()), self.dual(mu.tolist()), self.dual(nu.tolist())
+            p = balls((-scores).tolist())
+            vectors = p, balls(weights.tolist()), self.dual(mu.tolist()), self.dual(nu.tolist())
             numbers = t, mixing(case, t), step(case, t), before
             now = _Point(*numbers, *vectors, potential(p, self.loss), tuple(given))
             self.claims = [*self._follow(it, now)]

@@ -18,7 +18,9 @@ from numbers import Rational, Real
 from operator import mul
 from typing import Any
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from gammabar.oracle.rational import exact_rows, has_exact_kernel
 from gammabar.papers.claims import *
@@ -173,6 +175,11 @@ def exact_and_separable(case: Case) -> str | None:
 
 
 # The potential ψ of eq. (2.1)
+
+
+def balls(values: Any) -> NDArray[Any]:
+    """Numbers as an array of balls."""
+    return np.vectorize(number, otypes=[object])(np.array(values, dtype=object))
 
 
 def entropy(q: Iterable[Any]) -> Number:

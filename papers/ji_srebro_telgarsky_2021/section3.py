@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
-from flint import arb_mat
 
 from gammabar.oracle.rational import exact_rows
 from gammabar.papers.claims import *
@@ -231,29 +231,23 @@ def _smooth_dual(c):
     \nabla\phi(q')\|_\infty \le \|q - q'\|_1$
 
     |⟨a_i, Aᵀ(q − q′)⟩| ≤ ‖a_i‖ Σ_j |q_j − q′_j| ‖a_j‖, and rows have norm at most one."""
-    n, what = c.n, "|∇φ(q) − ∇φ(q′)|_i ≤ ‖q − q′‖₁"
-    points = [[Fraction(int(i == j)) for j in range(n)] for i in range(3)]
-    draws = c.rng(31).integers(1, 100, (3, n)).tolist()
-    points += [[Fraction(v, sum(row)) for v in row] for row in draws]
-    exact = None if rational(c) else _unit_gram(c)
+    n, exact, what = c.n, rational(c) is None, "|∇φ(q) − ∇φ(q′)|_i ≤ ‖q − q′‖₁"
+    draws = [*np.eye(n, dtype=int)[:3].tolist(), *c.rng(31).integers(1, 100, (3, n)).tolist()]
+    points = [np.array([Fraction(v, sum(row)) for v in row]) for row in draws]
+    gram = _unit_gram(c) if exact else np.array(c.space.gram().entries()).reshape(n, n)
     for a, b in combinations(points, 2):
-        apart = [x - y for x, y in zip(a, b, strict=True)]
-        far = sum(map(abs, apart), Fraction(0))
-        if exact is None:
-            moves = c.space.gram() * arb_mat(n, 1, [number(v) for v in apart])
-            yield from (at_most(abs(entry), number(far), what) for entry in moves.entries())
-            continue
-        for row in exact:
-            entry = abs(sum((g * v for g, v in zip(row, apart, strict=True)), Fraction(0)))
+        far = sum(abs(a - b), Fraction(0))
+        for entry in abs(gram @ (a - b if exact else balls(a - b))):
             # Opposite rows of norm one attain it, which balls of 1/R² could not tell.
-            yield fact(True, what) if entry == far else at_most(number(entry), number(far), what)
+            tie = exact and entry == far
+            yield fact(True, what) if tie else at_most(number(entry), number(far), what)
 
 
-def _unit_gram(case: Case) -> list[list[Fraction]]:
+def _unit_gram(case: Case) -> Any:
     """⟨a_i, a_j⟩ of the rows in the unit ball, exactly."""
     integers, unit = exact_rows(case.problem.raw()).gram(np.arange(case.n))
     unit /= case.truth.radius_squared_lo or 1
-    return [[int(v) * unit for v in row] for row in integers.tolist()]
+    return np.array([[int(v) * unit for v in row] for row in integers.tolist()])
 
 
 # Section 3.2, Primal and Dual Updates

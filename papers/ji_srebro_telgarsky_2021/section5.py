@@ -229,70 +229,53 @@ def _risk_of_reduction(c):
     return _risks(c, -sqrt(2))
 
 
-_Matrix = list[list[Number]]
+def products(X: Any, labels: list[int], U: Any) -> list[tuple[Number, Number]]:
+    """⟨U, z⟩ for the printed row z = x (e_c − e_j)ᵀ/√2 written out, and xᵀU(e_c − e_j)."""
+    found, k = [], U.shape[1]
+    for x, scores, c in zip(X, X @ U, labels, strict=True):
+        for j in range(k):
+            if j != c:
+                z = np.outer(x, [(m == c) - (m == j) for m in range(k)]) / sqrt(2)
+                found.append(((U * z).sum(), scores[c] - scores[j]))
+    return found
 
 
-class Points:
-    """The points of a multiclass problem as balls, from the data themselves; and matrices U."""
+def _reduced(case: Case, seed: int, own: Any = None) -> Iterator[tuple[Any, list[Any]]]:
+    """Two matrices U, for the points of the problem itself, as balls, and their `products`.
 
-    def __init__(self, rows: _Matrix, labels: list[int], k: int) -> None:
-        self.rows, self.labels, self.k = rows, labels, k
-
-    @classmethod
-    def of(cls, case: Case) -> Points | None:
-        """Those of a problem (divided by the largest norm in the unit convention)."""
-        if case.inputs is not None:
-            return cls([[number(v) for v in case.inputs["x"]]], [0], 2)
-        if case.given is None:
-            return cls([[arb(1)]], [0], 2)  # the smallest witness
-        if not isinstance(case.problem, MulticlassProblem):
-            return None
-        problem = case.problem
-        integers, exponent = integer_rows(problem.X, np.arange(problem.N))
-        factor = arb(2) ** exponent * case.space.unit_factor
-        rows = [[arb(v) * factor for v in row] for row in integers.tolist()]
-        return cls(rows, problem.labels.tolist(), problem.k)
-
-    def draw(self, rng: np.random.Generator) -> _Matrix:
-        """U of multiples of ⅛ between −1 and 1."""
-        draws = rng.integers(-8, 9, (len(self.rows[0]), self.k)).tolist()
-        return [[arb(v) / 8 for v in row] for row in draws]
-
-    def products(self, U: _Matrix) -> Iterator[tuple[Number, Number]]:
-        """⟨U, z⟩ for the printed row z = x (e_c − e_j)ᵀ/√2 written out, and xᵀU(e_c − e_j)."""
-        root, k = sqrt(2), range(self.k)
-        for x, c in zip(self.rows, self.labels, strict=True):
-            predicted = [total(a * u[j] for a, u in zip(x, U, strict=True)) for j in k]
-            for j in k:
-                if j != c:
-                    z = [[v * ((m == c) - (m == j)) / root for m in k] for v in x]
-                    yield _inner(U, z), predicted[c] - predicted[j]
+    U has multiples of ⅛ between −1 and 1, or is that of a search; without a problem it is `own`, if
+    given, and there is one point, 1, of the first of two classes.
+    """
+    rng, labels, k = case.rng(seed), [0], 2
+    if case.inputs is not None:
+        X, own = balls([case.inputs["x"]]), _matrix_of(case.inputs)
+    elif case.given is None:
+        X = balls([[1]])
+    elif isinstance(case.problem, MulticlassProblem):
+        integers, exponent = integer_rows(case.problem.X, np.arange(case.problem.N))
+        X = balls(integers.tolist()) * (arb(2) ** exponent * case.space.unit_factor)
+        labels, k, own = case.problem.labels.tolist(), case.problem.k, None
+    else:
+        return
+    for _ in range(2):
+        draws = rng.integers(-8, 9, (X.shape[1], k)).tolist()
+        U = balls(draws) / 8 if own is None else own
+        yield U, products(X, labels, U)
 
 
-def _inner(U: _Matrix, V: _Matrix) -> Number:
-    """F(U)ᵀF(V)."""
-    return total(a * b for u, v in zip(U, V, strict=True) for a, b in zip(u, v, strict=True))
-
-
-def _matrix_of(inputs: Mapping[str, Any]) -> _Matrix:
+def _matrix_of(inputs: Mapping[str, Any]) -> Any:
     """U of a search."""
     if not any((*inputs["u1"], *inputs["u2"])):
         raise Unclaimed("U is zero")
     if sum(v * v for v in inputs["x"]) > 1:
         raise Unclaimed("the point has a norm above one")
-    return [[number(a), number(b)] for a, b in zip(inputs["u1"], inputs["u2"], strict=True)]
+    return balls([inputs["u1"], inputs["u2"]]).T
 
 
 def _risks(case: Case, factor: Number) -> Iterator[Relation]:
     """R_m(U)/(k − 1) against the mean of ℓ(factor · F(U)ᵀF(z)), for both losses and some U."""
-    points, rng = Points.of(case), case.rng(52)
-    if points is None:
-        return
-    for name in LOSSES:
-        # U = (1, 0) for the smallest witness, else of small dyadic numbers.
-        U = [[arb(1), arb(0)]] if case.given is None else points.draw(rng)
-        U = U if case.inputs is None else _matrix_of(case.inputs)
-        pairs = list(points.products(U))
+    # U = (1, 0) for the smallest witness.
+    for name, (_, pairs) in zip(LOSSES, _reduced(case, 52, balls([[1, 0]])), strict=False):
         risk = total(loss(name, -gap) for _, gap in pairs) / len(pairs)
         mean = total(loss(name, factor * value) for value, _ in pairs) / len(pairs)
         yield same_digits(risk, mean, "R_m(U)/(k−1) = (1/n) Σ ℓ(…)", where=f"{name} loss")
@@ -354,20 +337,12 @@ def _multiclass_gap(it: View, case: Case, margin: Number) -> Relation:
 # Appendix E
 
 
-def _margins(case: Case) -> Iterator[tuple[Number, Number, Number]]:
-    """min −⟨z, U⟩/‖U‖ and min ⟨z, U⟩/‖U‖ over the printed rows z, and γ_m(U), for some U."""
-    points, rng = Points.of(case), case.rng(53)
-    if points is None:
-        return
-    for _ in range(2):
-        U = points.draw(rng) if case.inputs is None else _matrix_of(case.inputs)
-        products, gaps = zip(*points.products(U), strict=True)
-        length = sqrt(_inner(U, U))
-        yield (
-            smallest([-v for v in products]) / length,
-            smallest(products) / length,
-            smallest(gaps) / length,
-        )
+def _margins(case: Case, sign: int) -> Iterator[Relation]:
+    """min ⟨sign · z, U⟩/‖U‖ over the printed rows z, against γ_m(U)/√2, for some U."""
+    for U, pairs in _reduced(case, 53):
+        length, (values, gaps) = sqrt((U * U).sum()), zip(*pairs, strict=True)
+        left, right = smallest([sign * v for v in values]) / length, smallest(gaps) / length
+        yield same_digits(left, right / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
 
 
 @reduction.direct(
@@ -388,8 +363,7 @@ def _margin_as_printed(c):
     Why: It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.
     Survives: Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and Theorem
     5.1, though its rate takes more than the next lines (jst.appE.rate)."""
-    for found, _, gap in _margins(c):
-        yield same_digits(found, gap / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
+    return _margins(c, -1)
 
 
 @reduction.direct(
@@ -404,8 +378,7 @@ def _margin_of_reduction(c):
     := -x_i(e_{c_i}-e_j)^\top/\sqrt2$
 
     Balls prove no equation: both sides agree in half of the digits that are carried."""
-    for _, found, gap in _margins(c):
-        yield same_digits(found, gap / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
+    return _margins(c, 1)
 
 
 @reduction.direct(

@@ -156,8 +156,8 @@ def test_limits_of_a_quarter_of_the_margin() -> None:
 
 def test_risk_identity_needs_both_corrections() -> None:
     """U = (1, 0), x = 1, c = 1: e⁻¹, exp(1/√2), and exp(−1/√2) with the sign alone."""
-    points = section5.Points([[arb(1)]], [0], 2)
-    ((product, gap),) = points.products([[arb(1), arb(0)]])
+    X, U = (np.array([row], dtype=object) for row in ([arb(1)], [arb(1), arb(0)]))
+    ((product, gap),) = section5.products(X, [0], U)
     loss, root = partial(section5.loss, "exponential"), math.sqrt(2)
     found = [float(loss(v)) for v in (-gap, product, -product, -root * product)]
     assert found == pytest.approx([math.exp(v) for v in (-1, 1 / root, -1 / root, -1)])
