@@ -61,14 +61,9 @@ def explained(case: Case, statements: list[Statement], verdicts: list[Verdict]) 
 
 
 def _diagnose(case: Case, statements: list[Statement]) -> str:
-    """The mistake of a solver and the first wrong iterate; "" if the method is not known.
+    """The mistake of a solver that statements refute, and its first wrong iterate.
 
-    Parameters
-    ----------
-    case : Case
-        Its run is over: `Case.early` has its first iterates.
-    statements : list of Statement
-        Those that refute it.
+    The run is over: `Case.early` has its first iterates. "" if the method is not known.
     """
     name = _spoken_of(case, statements)
     given = _given(case)
@@ -98,11 +93,7 @@ def _diagnose(case: Case, statements: list[Statement]) -> str:
 def resembling(runs: Callable[[bool], list[Floats]], problem: Any) -> str:
     """Which methods make similar iterates, in words; "" if none does.
 
-    Parameters
-    ----------
-    runs : callable
-        The first iterates of a solver, on rows divided by the radius or on those of the problem.
-    problem : Problem
+    `runs(unit)` gives the first iterates of a solver, on rows divided by the radius or not.
     """
     given = {unit: runs(unit) for unit in (True, False)}
     found = []
@@ -194,9 +185,7 @@ def _recorded(given: list[Floats], right: list[Floats]) -> str:
         return "every iterate is recorded twice"
     for k in range(2, EVERY + 1):
         if _same(given, long[::k][:count]):
-            return f"only every {k}th iterate is recorded".replace("2th", "2nd").replace(
-                "3th", "3rd"
-            )
+            return f"only every {k}{ {2: 'nd', 3: 'rd'}.get(k, 'th') } iterate is recorded"
     if _same(given, [_unit(w) for w in right]):
         return "w is normalised: w_t/‖w_t‖ is recorded"
     if _near(given[1], _unit(right[1])) and all(_near(w, _unit(w)) for w in given[1:]):

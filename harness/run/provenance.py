@@ -66,13 +66,8 @@ def search_key(
 ) -> str:
     """The hash of what a search is about: the statement with its paper, the solvers, their source.
 
-    Parameters
-    ----------
-    statement : Statement
-    solvers : sequence of (SolverRef, options)
-        Whose runs are searched, each with the values that its options may have.
-    papers : sequence of PaperRef
-        Papers of the user. They count for a statement that is in none of ours.
+    Each solver has the values that its options may have. Papers of the user count for a statement
+    that is in none of ours.
     """
     home = str(statement.body.__module__)
     ours = _is_ours(home)

@@ -72,15 +72,9 @@ def _text_of(path: Path) -> str:
 
 
 def load_files(path: str, files: Files, name: str) -> tuple[ModuleType, ...]:
-    """Import files under a name, anew each time, the first module being the package itself.
+    """Import files under the name of a package, anew each time: the package, and what is below it.
 
-    Parameters
-    ----------
-    path : str
-        Where they come from: for messages and tracebacks.
-    files : Files
-    name : str
-        Of the package; modules of a folder are below it.
+    `path` is where they come from, for messages and tracebacks.
     """
     folder = str(Path(path).resolve().parent)
     if folder not in sys.path:
@@ -105,13 +99,11 @@ def forget(name: str) -> None:
 def _imported(name: str, path: str) -> ModuleType:
     try:
         return importlib.import_module(name)
-    except ProblemError:
+    except (ProblemError, KeyboardInterrupt):
         raise
     except SyntaxError as error:
         where = f", line {error.lineno}" if error.lineno else ""  # a null byte has none
         raise ProblemError(f"{error.filename or path}{where}: {error.msg}") from None
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
         raise ProblemError(f"{path}{_line_of(error, path)}: {_last_line(error)}") from None
 
@@ -169,13 +161,7 @@ def _last_line(error: BaseException) -> str:
 
 
 def read_solver(text: str) -> InFile:
-    """The reference with the text of its file.
-
-    Parameters
-    ----------
-    text : str
-        "my.py:MySolver", with options perhaps.
-    """
+    """The reference "my.py:MySolver", with options perhaps, and with the text of its file."""
     path = Path(InFile(text).file)
     try:
         there = path.exists()
@@ -211,13 +197,7 @@ def load(reference: InFile) -> Any:
 def as_solver_class(name: str, path: str, found: Any) -> Any:
     """A class or generator function of a user's paper, as a class like those of the registry.
 
-    Parameters
-    ----------
-    name : str
-        Under which it is registered.
-    path : str
-        The file, for messages.
-    found : class or function
+    `name` is the one under which it is registered, `path` its file, for messages.
     """
     if inspect.isclass(found):
         arguments, kinds = _kinds(found)
@@ -225,7 +205,7 @@ def as_solver_class(name: str, path: str, found: Any) -> Any:
         defaults = {n: parameters[n].default for n in arguments}
     else:
         defaults = {n: p.default for n, p in arguments_of(found)[1].items()}
-        kinds = {n: _kind_of(default) for n, default in defaults.items()} | _hints(found)
+        kinds = _kinds_of(found)
     needed = [n for n, default in defaults.items() if default is inspect.Parameter.empty]
     if needed:
         raise ProblemError(f"{path}: {found.__name__} needs a default for {needed[0]}")
@@ -263,13 +243,16 @@ def _found(path: str, name: str, module: ModuleType) -> Any:
 
 def _function(path: str, name: str, found: Any, options: str) -> Any:
     try:
-        named = arguments_of(found)[1]
-        hints = _hints(found)
-        kinds = {n: hints.get(n, _kind_of(p.default)) for n, p in named.items()}
-        return from_function(found, **typed_options(f"{path}: {name}", options, kinds))
+        return from_function(found, **typed_options(f"{path}: {name}", options, _kinds_of(found)))
     except ProblemError as error:
         text = str(error)
         raise ProblemError(text if text.startswith(path) else f"{path}: {text}") from None
+
+
+def _kinds_of(function: Any) -> dict[str, Any]:
+    """The types of the named arguments of a function."""
+    named = arguments_of(function)[1]
+    return {n: _kind_of(p.default) for n, p in named.items()} | _hints(function)
 
 
 def _instance(path: str, name: str, found: Any, options: str) -> Any:
@@ -330,33 +313,17 @@ class _Trajectory(Recorder):
 
 
 def read_trajectory(path: str, options: str = "") -> _Trajectory:
-    """The iterates in a file.
-
-    Parameters
-    ----------
-    path : str
-    options : str
-        What its solver's were, if a statement wants to know: "step=0.5".
-
-    Raises
-    ------
-    ProblemError
-        That names the file, and the line where there are lines.
-    """
-    kept, values = _rows(path), _values(path, options)
-    found = _Trajectory()
-    found._kept = kept
-    vars(found).update(values)
-    return found
-
-
-def _values(path: str, options: str) -> dict[str, Any]:
-    """Options by name: of which there are any, for nobody knows the solver."""
+    """The iterates in a file; `options` are those of its solver: "step=0.5"."""
+    # The solver is not known, so any option may be one of it.
     named = [part.partition("=")[0].strip() for part in options.split(",") if "=" in part]
     wrong = [name for name in named if name.startswith("_") or hasattr(_Trajectory, name)]
     if wrong:
         raise ProblemError(f"{path}: {wrong[0]} is no option that a solver can have")
-    return typed_options(path, options, dict.fromkeys(named, int | float | str))
+    values = typed_options(path, options, dict.fromkeys(named, int | float | str))
+    found = _Trajectory()
+    found._kept = _rows(path)
+    vars(found).update(values)
+    return found
 
 
 def _rows(path: str) -> list[Array]:

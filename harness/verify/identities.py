@@ -1,13 +1,8 @@
 """Equations between vectors in doubles, and vectors that a solver claims.
 
-Error bounds travel with vectors (`Vec`) and score arrays (`ScoreVec`) and hold for any order of
-summation, so the bound on our evaluation of a vector covers a right solver's evaluation as well.
-What "equal up to rounding" allows for is derived in `zero`, once for all papers.
-
-Sums over the rows in doubles: logistic weights, misclassified rows, and their error bounds.
-
-A bound on the error of a quantity holds for any evaluation in doubles from the delivered w, in any
-order of summation: for the one made here, and for the one that a solver made.
+Error bounds travel with vectors (`Vec`) and score arrays (`ScoreVec`) and hold for any evaluation
+in doubles from the delivered w, in any order of summation: for the one made here, and for the one
+that a solver made. What "equal up to rounding" allows for is derived in `zero`, for all papers.
 """
 
 from __future__ import annotations
@@ -122,19 +117,10 @@ def moved(now: Vec, before: Vec, step: Vec, what: str, more: float = 0.0) -> Rel
 def zero(gap: Vec, about: Vec, what: str, more: float = 0.0) -> Relation:
     """A sum of vectors is zero, up to the rounding that a right solver cannot avoid.
 
-    Parameters
-    ----------
-    gap : Vec
-        The sum, with iterates that were delivered among its terms.
-    about : Vec
-        The one in question, beside which rounding must be small for the comparison to tell
-        something: the step, where the others are iterates.
-    what : str
-    more : float
-        What the solver may be off besides: numbers that it has carried along in doubles.
+    Delivered iterates are among the terms of `gap`. Rounding must be small beside `about` for the
+    comparison to tell something: the step, where the others are iterates. `more` is what the solver
+    may be off besides: numbers that it has carried along in doubles.
 
-    Notes
-    -----
     Write E for ``gap.err``, T for ``gap.terms()`` and u for the unit roundoff. The delivered
     iterates are exactly the numbers they are, so gap is the rounding of the step to the last of
     them. A right solver computes the same terms. Bounds of ours hold for any order of summation, so
@@ -253,18 +239,10 @@ def score_drift(it: View, before: Floats) -> float:
 
 
 class Logistic:
-    """ψ = ln(exp(Σ ln(1 + e^ξ_i)) − 1) and ∇ψ at ξ = −A w, from scores with an error bound.
-
-    Attributes
-    ----------
-    psi : arb
-    weights : array
-        ∇ψ in doubles.
-    relative : float
-        A bound on Σ_i |error of weight i|, relative to the sum of the weights.
-    """
+    """ψ = ln(exp(Σ ln(1 + e^ξ_i)) − 1) and ∇ψ at ξ = −A w, from scores with an error bound."""
 
     psi: Number
+    #: ∇ψ in doubles, and a bound on Σ_i |error of weight i|, relative to the sum of the weights.
     weights: Floats
     relative: float
 
@@ -462,13 +440,7 @@ class LogisticWeights:
     A score that is off by e changes log σ_i by at most e min(1, exp(⟨a_i, w⟩ + e)), for the
     derivative of −log(1 + exp s) is −1/(1 + exp(−s)). Scores are taken to be off by twice their
     error bounds, row by row, which covers the rounding of log σ_i, a number of their size.
-
-    Attributes
-    ----------
-    logs, sigma : arrays
-        log σ_i and σ_i.
-    change : array
-        Bounds of the errors of the log σ_i, but for a few roundoffs.
+    `change` bounds the errors of the log σ_i, but for a few roundoffs.
     """
 
     def __init__(self, it: View) -> None:

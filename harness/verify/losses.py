@@ -110,12 +110,8 @@ EXPONENTIAL, LOGISTIC = Loss(), _Logistic()
 class FlatExponential(Loss):
     """ℓ(x) = e^{ax} for x < 0, and 1 + ax for x ≥ 0, with the constants of Wu et al. (2024).
 
-    Attributes
-    ----------
-    at_zero, c_g, c_beta, c_e : arb
-        ℓ(0), and C_g, C_β, C_e of their Assumption 3.
-    tail : bool
-        Whether it has an exponential tail.
+    `at_zero` is ℓ(0); C_g, C_β and C_e are those of their Assumption 3. `tail` says whether it has
+    an exponential tail.
     """
 
     name, tail = "flat exponential", True
@@ -185,12 +181,7 @@ class FlatLogistic(FlatExponential):
 class GeneralisedSum:
     """ψ(ξ), ∇ψ(ξ) and what bounds ∇²ψ(ξ), for a list of balls ξ_i.
 
-    Attributes
-    ----------
-    mass : arb
-        Σ_i ℓ(ξ_i).
-    psi, slope : arb
-        ψ(ξ) and ℓ′(ψ(ξ)).
+    `mass` is Σ_i ℓ(ξ_i), and `slope` is ℓ′(ψ(ξ)).
     """
 
     def __init__(self, loss: Loss, xi: list[Number]) -> None:

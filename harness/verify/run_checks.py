@@ -44,8 +44,11 @@ def check_statement(statement: Statement, case: Case) -> Verdict:
     if reason is not None:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=reason)
     begin_run()
+    if statement.about_runs:
+        raise ProblemError(f"{statement.id} is about a run of a solver")
+    check = _count_failures if isinstance(statement, RandomisedStatement) else _check_once
     try:
-        verdict = _blaming(statement, _examined, statement, case)
+        verdict: Verdict = _blaming(statement, check, statement, case)
         require_doubles()  # a solver may have been run
         if narrow() and verdict.verdict is Ruling.REFUTED:
             reason = f"violated, but the iterates are {narrow()}: compute in float64"
@@ -54,24 +57,14 @@ def check_statement(statement: Statement, case: Case) -> Verdict:
     except Unclaimed as missing:
         return Verdict(statement.id, Ruling.INAPPLICABLE, reason=str(missing))
     except Fault as fault:
-        ruling, failure = Ruling.UNDECIDED, fault.failure
-        return Verdict(statement.id, ruling, reason=str(fault), failure=failure)
-
-
-def _examined(statement: Statement, case: Case) -> Verdict:
-    """The verdict on a claim that is not about one run."""
-    if statement.about_runs:
-        raise ProblemError(f"{statement.id} is about a run of a solver")
-    if isinstance(statement, RandomisedStatement):
-        return _count_failures(statement, case)
-    if statement.status is Status.NOT_REPRODUCIBLE:
-        reason = str(statement.body(case))
-        return Verdict(statement.id, Ruling.NOT_REPRODUCIBLE, reason=reason)
-    return _check_once(statement, case)
+        return Verdict(statement.id, "undecided", reason=str(fault), failure=fault.failure)
 
 
 def _check_once(statement: Statement, case: Case) -> Verdict:
-    """The verdict on a claim that is not about runs."""
+    """The verdict on a direct statement."""
+    if statement.status is Status.NOT_REPRODUCIBLE:
+        reason = str(statement.body(case))
+        return Verdict(statement.id, Ruling.NOT_REPRODUCIBLE, reason=reason)
     tally = Tally(statement.id)
     case.forget()  # runs of its solver, which are made once and checked at every level
 
@@ -96,18 +89,14 @@ def check_run(
 ) -> list[Verdict]:
     """Run the solver of a case once and check all statements about it.
 
-    Parameters
-    ----------
-    case : Case
-    statements : list of Statement
-        About runs (`Statement.about_runs`).
-    iterations : int
-        Claims about every iterate see t = 0, …, iterations.
-    most : int, optional
-        Claims about stopping see as many iterates as they need, but not more than this. By
-        default `MOST`; of a run that is ``finite``, as a recorded one is, no more than others.
+    Claims about every iterate see t = 0, …, iterations. Claims about stopping see as many iterates
+    as they need, but not more than `most`: by default `MOST`; of a run that is ``finite``, as a
+    recorded one is, no more than others.
     """
-    _check_iterations(iterations)
+    if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer):
+        raise ProblemError(f"iterations must be a whole number, not {iterations!r}")
+    if iterations < 1:
+        raise ProblemError(f"iterations must be at least 1, not {iterations}")
     if most is None:
         most = iterations if getattr(case.solver, "finite", False) is True else MOST
     require_doubles()
@@ -127,15 +116,6 @@ def _spared(verdict: Verdict, case: Case, tally: Tally) -> Verdict:
     if not kind or tally.doubtful is None or verdict.verdict is not Ruling.UNDECIDED:
         return verdict
     return replace(verdict, reason=f"{verdict.reason}: the iterates are {kind}, use float64")
-
-
-def _check_iterations(iterations: Any) -> None:
-    """Refuse a length of a run that is no positive whole number."""
-    if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer):
-        raise ProblemError(f"iterations must be a whole number, not {iterations!r}")
-    if iterations < 1:
-        what = f"iterations must be at least 1, not {iterations}: nothing would be checked"
-        raise ProblemError(what)
 
 
 def _blaming(statement: Statement, call: Callable[..., Any], *given: Any) -> Any:
@@ -347,6 +327,11 @@ def _count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
     _, high = _clopper_pearson(failures + doubts, statement.runs, CHANCE)
     delta = float(statement.delta)
     ruling = Ruling.HOLDS if high <= delta else Ruling.REFUTED if low > delta else Ruling.UNDECIDED
+    informative = None
+    if ruling is Ruling.HOLDS:  # all runs, if a solver that does not move fails in the first one
+        first = case.rng(0)
+        fails = _idle_fails(statement, case, lambda still: statement.run(still, first))
+        informative = statement.runs if fails else 0
     return Verdict(
         statement.id,
         ruling,
@@ -359,15 +344,8 @@ def _count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
         left=f"{high:.6g}",
         right=f"{delta:.6g}",
         what="P(failure) ≤ δ",
-        informative=_informative(statement, case) if ruling is Ruling.HOLDS else None,
+        informative=informative,
     )
-
-
-def _informative(statement: RandomisedStatement, case: Case) -> int:
-    """All runs, if a solver that does not move fails in the first of them, and none otherwise."""
-    first = case.rng(0)
-    fails = _idle_fails(statement, case, lambda still: statement.run(still, first))
-    return statement.runs if fails else 0
 
 
 def _clopper_pearson(failures: int, runs: int, chance: float) -> tuple[float, float]:

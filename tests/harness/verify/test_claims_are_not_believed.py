@@ -249,8 +249,16 @@ def _about_right(identifier: str, field: str, honest: str, told: Any) -> Iterato
             yield f"{where}: {verdict}, not {honest}"
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("trial", chosen(), ids=lambda trial: solver_name(trial.solver))
+#: They take more than a second.
+LONG = ("dual-acceleration-dual", "isnkpvn", "snkpvn", "snkp", "normalized-lr-gd", "lr-gd")
+TRIALS = [
+    pytest.param(trial, id=name, marks=[pytest.mark.full] * (name in LONG))
+    for trial in chosen()
+    for name in [solver_name(trial.solver)]
+]
+
+
+@pytest.mark.parametrize("trial", TRIALS)
 def test_no_lie_acquits_and_none_ends_in_an_error(trial):
     tried, faults = tell(trial)
     assert faults == []

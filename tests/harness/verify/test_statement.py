@@ -59,10 +59,6 @@ def about_nothing(body, **more):
 # what a body returns
 
 
-def forgets(it, case):
-    at_most(it.norm, 1)
-
-
 class Forgets:
     def __init__(self, case):
         pass
@@ -71,31 +67,14 @@ class Forgets:
         at_most(it.norm, 1)
 
 
-@pytest.mark.parametrize("body", [forgets, Forgets])
-def test_a_body_that_returns_nothing(body):
-    verdict = about_iterates(body)
+def test_a_body_may_have_nothing_to_say_of_iterates():
+    assert about_iterates(lambda it, c: at_most(0, 1) if it.t % 2 else None).checked == 1
+    STATEMENTS.pop("test.mine")
+    verdict = about_iterates(Forgets)
     assert verdict.verdict == "inapplicable"
     assert "nothing is claimed of any iterate" in verdict.reason
-
-
-def test_a_direct_body_that_returns_nothing():
-    def sometimes(case):
-        if case.n > 100:
-            return fact(True)
-        return None
-
-    told("returns nothing", lambda: about_nothing(sometimes))
-
-
-def test_a_body_may_have_nothing_to_say_of_some_iterates():
-    def odd(it, case):
-        if it.t % 2:
-            return at_most(0, 1)
-        return None
-
-    assert about_iterates(odd).checked == 1
     STATEMENTS.pop("test.mine")
-    assert about_iterates(lambda it, c: at_most(0, 1) if it.t % 2 else None).checked == 1
+    told("returns nothing", lambda: about_nothing(lambda case: None))
 
 
 @pytest.mark.parametrize(
@@ -112,73 +91,50 @@ def test_a_bare_value_instead_of_a_relation(value):
 
 
 @pytest.mark.parametrize(
-    "claimed",
+    ("what", "body"),
     [
-        lambda it: at_most(np.float64(1.5), 2),
-        lambda it: at_most(np.sqrt(2), it.norm),
-        lambda it: at_most(it.norm, np.ones(2)),
-        lambda it: at_most(it.norm, True),
-        lambda it: at_most(it.norm, "1"),
-        lambda it: at_most(it.norm, 1j),
-        lambda it: at_most(np.arctan(it.norm), 2),
-        lambda it: fact(bool(np.isfinite(it.norm))),
-        lambda it: at_most(np.linalg.norm(it.w), 1),
+        ("instead of NumPy", lambda it, case: at_most(np.float64(1.5), 2)),
+        ("instead of NumPy", lambda it, case: at_most(np.sqrt(2), it.norm)),
+        ("instead of NumPy", lambda it, case: at_most(it.norm, np.ones(2))),
+        ("instead of NumPy", lambda it, case: at_most(it.norm, True)),
+        ("instead of NumPy", lambda it, case: at_most(it.norm, "1")),
+        ("instead of NumPy", lambda it, case: at_most(it.norm, 1j)),
+        ("instead of NumPy", lambda it, case: at_most(np.arctan(it.norm), 2)),
+        ("instead of NumPy", lambda it, case: fact(bool(np.isfinite(it.norm)))),
+        ("forgets its error", lambda it, case: at_most(math.sqrt(it.norm), 1)),
+        ("forgets its error", lambda it, case: at_most(exp(it.norm), 1)),
+        ("KeyError: 'missing'", lambda it, case: at_most(it.extra["missing"], 1)),
     ],
 )
-def test_numpy_where_a_ball_is_needed(claimed):
-    told("instead of NumPy", lambda: about_iterates(lambda it, case: claimed(it)))
+def test_a_body_that_computes_otherwise_or_raises(what, body):
+    line = f"{HERE}, line {body.__code__.co_firstlineno})"
+    assert line in told(what, lambda: about_iterates(body))
 
 
-def test_doubles_where_a_ball_is_needed():
-    def through_the_module(it, case):
-        return at_most(math.sqrt(it.norm), 1)
-
-    def through_its_name(it, case):
-        return at_most(exp(it.norm), 1)
-
-    for body in (through_the_module, through_its_name):
-        told("forgets its error", lambda body=body: about_iterates(body))
+def test_what_is_no_rounding_of_doubles_is_let_in():
     assert about_iterates(lambda it, case: at_most(math.prod([0, it.norm]), 1)).verdict == "holds"
 
 
-def test_a_body_that_raises_says_where():
-    def body(it, case):
-        return at_most(it.extra["missing"], 1)
-
-    line = body.__code__.co_firstlineno + 1
-    assert f"{HERE}, line {line})" in told("KeyError", lambda: about_iterates(body))
-
-
 def test_a_limit_that_is_no_number():
-    def wrong(case):
-        return fact(True)
-
-    stopping("test.mine", reference="here", claim="", solvers=())(wrong)
+    stopping("test.mine", reference="here", claim="", solvers=())(lambda case: fact(True))
     case = Case(SQUARE, DualAcceleration(), unit=True)
     told("limit of t", lambda: check_run(case, [STATEMENTS["test.mine"]], 2))
 
 
-# assumptions
-
-
-def test_an_assumption_that_raises():
-    def broken(case):
-        raise KeyError("mine")
-
-    told("assumption", lambda: about_iterates(lambda it, case: fact(True), assumes=(broken,)))
-    STATEMENTS.pop("test.mine")
-    told("'mine'", lambda: about_nothing(lambda case: fact(True), assumes=(broken,)))
-
-
-@pytest.mark.parametrize("answer", [True, False, "", 1, np.True_])
-def test_an_assumption_that_returns_no_reason(answer):
+@pytest.mark.parametrize("answer", [True, False, "", 1, np.True_, KeyError("mine")])
+def test_an_assumption_that_raises_or_returns_no_reason(answer):
     def predicate(case):
+        if isinstance(answer, Exception):
+            raise answer
         return answer
 
-    told(
-        "None if it is met",
-        lambda: about_iterates(lambda it, case: fact(True), assumes=(predicate,)),
-    )
+    for check, body in (
+        (about_iterates, lambda it, case: fact(True)),
+        (about_nothing, lambda case: fact(True)),
+    ):
+        sentence = told("None if it is met", lambda c=check, b=body: c(b, assumes=(predicate,)))
+        assert "its assumption" in sentence
+        STATEMENTS.pop("test.mine")
 
 
 # registration
