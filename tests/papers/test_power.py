@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import count, islice
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +16,7 @@ from scipy.special import expit, log_expit, softmax
 from statement_checks import STATEMENTS, Changed, about, changed, verdict, verdicts
 
 from gammabar.harness import registry
+from gammabar.harness.paper import Family
 from gammabar.harness.power import _idle as idle, kills, matrix
 from gammabar.harness.registry import mutants
 from gammabar.harness.run.tasks import open_problem, open_solver, solver_name
@@ -26,10 +27,10 @@ from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import Path, World
 from gammabar.problems import DenseProblem
 from gammabar.problems.problem import soften
 from gammabar.solvers import DualAcceleration, Iterate, kernel_methods as kernel_algebra
-from gammabar.solvers.boosting import AdaBoost, BestStump, Stump
-from gammabar.solvers.descent import SGD, AcceleratedGradientDescent, SmoothGradientDescent
+from gammabar.solvers.boosting import AdaBoost, Stump
+from gammabar.solvers.descent import SGD, SmoothGradientDescent
 from gammabar.solvers.ji_srebro_telgarsky import DualForm
-from gammabar.solvers.kernel_methods import CommonCharacters, KernelFunction, KernelRidge, Square
+from gammabar.solvers.kernel_methods import CommonCharacters, KernelFunction, Square
 from gammabar.solvers.tyurin import NormalizedLogisticRegressionGD
 
 #: Mutant → statement → problems, as ``gammabar list mutants --matrix FILE`` writes it.
@@ -405,50 +406,55 @@ def test_what_a_solver_says_about_itself_is_checked() -> None:
 # --- the lecture ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Descent(SmoothGradientDescent):
-    """Gradient descent, right unless told otherwise."""
-
-    factor: float = 1.0
-    start: float = 0.0
-
-    def iterates(self, f, rng=None) -> Iterator[Iterate]:
-        eta = self.factor * 2 / (f.smoothness + f.strong_convexity)
-        w = f.origin() + self.start
-        for t in count():
-            yield Iterate(t, w)
-            w = w - eta * f.gradient(w)
-
-
-@dataclass(frozen=True)
-class Fast(AcceleratedGradientDescent):
-    step: float = 1.0
-    share: float = 1.0
-
-    def iterates(self, f, rng=None) -> Iterator[Iterate]:
-        root = math.sqrt(f.smoothness / f.strong_convexity)
-        w = v = f.origin()
-        for t in count():
-            yield Iterate(t, w)
-            new = v - self.step * f.gradient(v) / f.smoothness
-            v = new + self.share * (root - 1) / (root + 1) * (new - w)
-            w = new
-
-
-class Infinite(Descent):
-    def iterates(self, f, rng=None):
-        for it in super().iterates(f, rng):
-            yield replace(it, w=np.full_like(it.w, math.inf)) if it.t == 2 else it
-
-
-class Short(Descent):
-    def iterates(self, f, rng=None):
-        return islice(super().iterates(f, rng), 3)
-
-
-class LongerSteps(SGD):
-    def step(self, rho: float) -> float:
-        return TINY * super().step(rho)
+#: Lines of solvers that are off by a millionth, or worse.
+LINES = Family("lec", __name__)
+LINES.patches("""
+smooth-gradient-descent/step: The step is too long: wrong.
+    2 / (f → 2.000002 / (f
+smooth-gradient-descent/start: The start is not 0: wrong.
+    f.origin() → f.origin() + 1e-9
+smooth-gradient-descent/infinite: The second iterate is infinite: wrong.
+    Iterate(t, w, → Iterate(t, w + (math.inf if t == 2 else 0.0),
+smooth-gradient-descent/short: There are three iterates: wrong.
+    in count() → in range(3)
+accelerated-gradient-descent/step: The step is too long: wrong.
+    gradient / f.smoothness → 1.000001 * gradient / f.smoothness
+accelerated-gradient-descent/share: The momentum is too large: wrong.
+    (root - 1) → 1.000001 * (root - 1)
+sgd/step: The step is too long: wrong.
+    self.distance / (rho → 1.000001 * self.distance / (rho
+sgd/average: The average is too large: wrong.
+    total / (t + 1) → 1.000001 * total / (t + 1)
+adaboost/weights: It says other weights: wrong.
+    "D": D → "D": 1.000001 * D
+adaboost/dual: One weight is too large: wrong.
+    D = unnormalised / z → D = unnormalised / z * np.where(np.arange(len(y)), 1, 1.000001)
+adaboost/epsilon: It says another error: wrong.
+    "epsilon": epsilon → "epsilon": 1.000001 * epsilon
+adaboost/gamma: It says another edge: wrong.
+    0.5 - epsilon → 0.500001 - epsilon
+adaboost/alpha: It says another vote: wrong.
+    "alpha": alpha → "alpha": 1.000001 * alpha
+adaboost/z: It says another sum: wrong.
+    "z": z → "z": 1.000001 * z
+adaboost/product: It says another product: wrong.
+    ["product"] * z → ["product"] * z * 1.000001
+kernel-ridge/lambda: The regularisation is too large: wrong.
+    self.regularisation) → 1.000001 * self.regularisation)
+    + self.regularisation → + 1.000001 * self.regularisation
+""")
+IRIS = "iris:0,1"
+#: Solver → statements about its steps, and data.
+STEPS = {
+    "smooth-gradient-descent": [("gb.lec.gd.step", ""), ("gb.lec.gd.step", IRIS)],
+    "accelerated-gradient-descent": [("gb.lec.agd.step", ""), ("gb.lec.agd.step", IRIS)],
+    "sgd": [("gb.lec.sgd.step", ""), ("gb.lec.sgd.step", "iris:1,2 --kernel rbf:gamma=0.5")],
+    "adaboost": [("gb.lec.adaboost.step", "")],
+    "kernel-ridge": [
+        *(("gb.lec.ridge.system", data) for data in ("", IRIS)),
+        *((name, "") for name in ("lec.ridge.fixed", "gb.lec.ridge.objective")),
+    ],
+}
 
 
 class Shuffled(SGD):
@@ -465,48 +471,6 @@ class HalfTheTime(SGD):
     def within(cls, epsilon, distance, lipschitz, loss="logistic"):
         right = super().within(epsilon, distance, lipschitz, loss)
         return replace(right, horizon=max(1, right.horizon // 2))
-
-
-def tells(base: type, **changes: float) -> Any:
-    """A solver that says something else from t = 2 on, or of which one weight is too large."""
-
-    def change(it: Iterate) -> Iterate:
-        if "dual" in changes:
-            return replace(it, dual=it.dual * np.where(np.arange(it.dual.size), 1, changes["dual"]))
-        told = {k: f * it.extra[k] for k, f in changes.items() if k in it.extra}
-        return replace(it, extra=it.extra | (told if it.t > 1 else {}))
-
-    class Lying(base):
-        def iterates(self, problem, rng=None):
-            return map(change, super().iterates(problem, rng))
-
-    return Lying()
-
-
-@dataclass(frozen=True)
-class FirstStump(BestStump):
-    """Looks at one stump only."""
-
-    def __call__(self, X, y):
-        value = np.asarray(X)[0, 0]
-        signs = y * np.where(X[:, 0] > value, 1, -1)
-        return lambda D: Stump(0, value, 1 if D @ signs > 0 else -1)
-
-
-class OtherLambda(KernelRidge):
-    """λ a millionth too large."""
-
-    def _wrong(self):
-        return KernelRidge(self.regularisation * TINY, self.kernel)
-
-    def primal(self, features, y):
-        return self._wrong().primal(features, y)
-
-    def dual(self, X, y):
-        return self._wrong().dual(X, y)
-
-    def objective(self, features, y):
-        return self._wrong().objective(features, y)
 
 
 class Cubed(Square):
@@ -540,34 +504,13 @@ class Distance(KernelFunction):
         return (X[:, :1] - Z[:, :1].T) ** 2
 
 
-IRIS, RBF_IRIS = "iris:0,1", "iris:1,2 --kernel rbf:gamma=0.5"
 LECTURE = [
+    *((i, m.make(), data) for m in LINES.mutants for i, data in STEPS[m.solver]),
     *(
-        ("gb.lec.gd.step", s, data)
-        for s in (Descent(factor=TINY), Descent(start=1e-9))
-        for data in ("", IRIS)
+        ("lec.thm1.fixed", m.make(), "")
+        for m in LINES.mutants
+        if m.name.endswith(("short", "infinite"))
     ),
-    *(
-        ("gb.lec.agd.step", s, data)
-        for s in (Fast(step=TINY), Fast(share=TINY))
-        for data in ("", IRIS)
-    ),
-    *((i, s, "") for i in ("gb.lec.gd.step", "lec.thm1.fixed") for s in (Infinite(), Short())),
-    *(("lec.thm1.fixed", Descent(factor=f), "") for f in (0.0, 1.2, -0.1)),
-    *(
-        ("gb.lec.sgd.step", s, data)
-        for s in (LongerSteps(), tells(SGD, average=TINY))
-        for data in ("", RBF_IRIS)
-    ),
-    ("gb.lec.sgd.step", HalfTheTime(), ""),
-    *(
-        ("gb.lec.adaboost.step", tells(AdaBoost, **{key: TINY}), "")
-        for key in ("D", "epsilon", "gamma", "alpha", "z", "product", "dual")
-    ),
-    *((i, tells(AdaBoost, z=0.999), "") for i in ("lec.alg3.z", "lec.alg3.z.sum.fixed")),
-    ("gb.lec.stumps.best", AdaBoost(FirstStump()), ""),
-    *((f"{i}lec.ridge.{n}", OtherLambda(), "") for i, n in (("", "fixed"), ("gb.", "objective"))),
-    *(("gb.lec.ridge.system", OtherLambda(), data) for data in ("", IRIS)),
     *(("lec.ex9.1", wrong, "") for wrong in (Cubed(), ForgetsRoot())),
     ("lec.ex9.2.fixed", Repeats(), ""),
     *(("lec.thm10.fixed", wrong, "") for wrong in (Difference(), Distance())),
@@ -580,13 +523,27 @@ def test_wrong_methods_of_the_lecture_are_refuted(statement, solver, problem) ->
     assert verdict(statement, solver, problem).verdict == "refuted"
 
 
+def first_stump(X, y):
+    """A weak learner that looks at one stump only."""
+    return lambda D: Stump(0, np.asarray(X)[0, 0], 1)
+
+
+OTHERWISE = Family("lec", __name__)
+OTHERWISE.patches("""
+smooth-gradient-descent/otherwise: It says less: right.
+    w - eta * gradient → w - (gradient + gradient) / (f.smoothness + f.strong_convexity)
+    extra={"gradient": gradient, "function": f} → extra={}
+accelerated-gradient-descent/otherwise: It says less: right.
+    momentum=v - w, extra=extra → extra={}
+""")
+
+
 @pytest.mark.parametrize(
     ("statement", "solver"),
     [
-        *((i, Descent()) for i in ("gb.lec.gd.step", "lec.thm1.fixed")),
-        *((i, Fast()) for i in ("gb.lec.agd.step", "gb.lec.agd.rate")),
+        *((i, m.make()) for m in OTHERWISE.mutants for i, _ in STEPS[m.solver][:1]),
         ("gb.lec.sgd.step", Shuffled()),
-        ("gb.lec.adaboost.step", AdaBoost(FirstStump())),
+        ("gb.lec.adaboost.step", AdaBoost(first_stump)),
         ("lec.thm10.fixed", kernel_algebra.Linear()),
     ],
 )
