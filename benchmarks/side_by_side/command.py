@@ -20,7 +20,7 @@ from gammabar.harness.screen import print_json, print_title, say, stages
     type=click.Choice(SECTIONS),
     multiple=True,
     metavar="SECTION",
-    help=f"Only this section: {', '.join(SECTIONS)} (may be repeated).",
+    help=f"Only this section: {', '.join(SECTIONS)} (repeatable).",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option(
@@ -40,7 +40,7 @@ from gammabar.harness.screen import print_json, print_title, say, stages
     "kept",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Measure nothing: take the numbers of a document.",
+    help="Show the numbers of a document, and measure nothing.",
 )
 def bench_command(
     quick: bool,
@@ -50,10 +50,10 @@ def bench_command(
     page: Path | None,
     kept: Path | None,
 ) -> None:
-    """Compare the oracle, the solvers and the harness with what a user would pick instead.
+    """Compare the oracle, the solvers and the harness with other programs, side by side.
 
-    All contestants of a table take turns in one run; times are ratios to ours, and the failures
-    of a contestant are shown as failures. Uses the full MNIST and Fashion-MNIST where they are
+    All contestants of a table take turns in one run. Times are ratios to ours, and failures are
+    shown as failures. Uses the full MNIST and Fashion-MNIST where they are
     (GAMMABAR_DATA, `gammabar data fetch`), and embedded data elsewhere.
     """
     from side_by_side import document as documents, pages

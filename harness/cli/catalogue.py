@@ -40,7 +40,7 @@ Entry = dict[str, Any]
 Table = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
-@click.command("list", cls=Command)
+@click.command("list", cls=Command, title="What to list")
 @click.argument(
     "kind",
     type=click.Choice(("statements", "solvers", "problems", "mutants", "papers", "artefacts")),
@@ -60,7 +60,7 @@ Table = tuple[str, tuple[str, ...], tuple[str, ...]]
 @PAPER
 @write(
     "--matrix FILE",
-    "For mutants: compute anew which statements refute which, and keep it in FILE (some minutes).",
+    "For mutants: compute which statements refute which mutants, into FILE (takes minutes).",
     type=WRITTEN,
 )
 @JSON
@@ -74,10 +74,9 @@ def list_command(
     status: str | None,
     severity: str | None,
 ) -> None:
-    """List what there is of a KIND: statements, solvers, problems, mutants, papers or artefacts.
+    """List statements, solvers, problems, mutants (wrong solvers), papers or artefacts (figures).
 
-    With TEXT, those that contain it. Statements may be chosen by options as well; with --paper they
-    are those of that paper.
+    With TEXT: only entries that contain it. With --paper: only statements of that paper.
     """
     _, keys = open_papers(papers)
     if (sources or status or severity) and kind != "statements":
@@ -269,11 +268,16 @@ _LABELS = """
 """
 
 
-@click.command("show", cls=Command)
+@click.command("show", cls=Command, title="What to show")
 @argument("name", metavar="ID", names="statements solvers mutants artefacts data")
 @PAPER
-@run("--run", "Run a statement on its part of the plan, and show the verdicts.", "running")
-@run("--store FILE", "Show the verdicts in this file.", "path", type=FILE)
+@run("--run", "Run a statement on its part of the default plan, and show the verdicts.", "running")
+@run(
+    "--store FILE",
+    "Show the verdicts in this file of `gammabar verify --store`.",
+    "path",
+    type=FILE,
+)
 @JSON
 def show_command(
     name: str, papers: tuple[str, ...], running: bool, path: Path | None, as_json: bool

@@ -23,17 +23,23 @@ UNREAD, FAULT = 141, 70
 
 #: name → (module, one line of help). The help is here so that listing commands imports none.
 COMMANDS = {
-    "verify": ("verify", "Verify what the papers claim, at every iterate of every run."),
-    "falsify": ("falsify", "Search for data on which a statement fails, and make them small."),
-    "oracle": ("oracle", "Maximum margin γ̄ and dual optimum q̄ of DATA, exact and proved."),
+    "verify": ("verify", "Check what papers claim about solvers, at every iterate of every run."),
+    "falsify": ("falsify", "Search for small data on which a statement fails."),
+    "oracle": ("oracle", "Compute the maximum margin γ̄ and dual optimum q̄ of DATA, exactly."),
     "check": ("results", "Check a certificate or a witness with the independent checker."),
-    "show": ("catalogue", "Everything about a statement, solver, problem, mutant or artefact."),
+    "show": (
+        "catalogue",
+        "Show everything about a statement, solver, problem, mutant or artefact.",
+    ),
     "list": ("catalogue", "List statements, solvers, problems, mutants, papers or artefacts."),
-    "report": ("results", "The results in a store: a page, Markdown, a badge, CSV or Parquet."),
+    "report": (
+        "results",
+        "Write the results in a store: a page, Markdown, a badge, CSV or Parquet.",
+    ),
     "reproduce": ("maintenance", "Reproduce figures and tables of the papers."),
     "data": ("maintenance", "Fetch, list, check and export data sets."),
     "gate": ("maintenance", "Compare with a base commit; exit code 1 on a regression."),
-    "bench": ("bench", "Side by side with what a user would pick instead, as ratios."),
+    "bench": ("bench", "Compare speed and accuracy with other programs, side by side."),
 }
 #: Commands in the second row of the help.
 _MORE = ("report", "reproduce", "data", "gate", "bench")

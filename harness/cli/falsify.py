@@ -44,36 +44,36 @@ from gammabar.problems import ProblemError
 @SOURCE
 @what(
     "--status STATUS",
-    "Of these, only those that the registry says hold, or are refuted.",
+    "Of these, only statements that are expected to hold, or to be refuted.",
     type=click.Choice(["holds", "refuted"]),
 )
 @PAPER
 @SOLVER
 @what(
     "--solver-file FILE:CLASS[:OPTION=VALUE,...]",
-    "Runs of a solver of your own, as in my.py:MySolver.",
+    "Only runs of a solver of your own, as in my.py:MySolver.",
     "file",
 )
 @run(
     "--budget SECONDS",
-    "How long to search, for all statements together; making what is found smaller may take half"
-    " as long again.",
+    "How long to search, for all statements together; shrinking what is found may take half as"
+    " long again.",
     default=60.0,
     show_default=True,
 )
-@run("--seed N", "Of the search.", type=click.IntRange(0, LARGEST), default=0)
+@run("--seed N", "Seed of the search.", type=click.IntRange(0, LARGEST), default=0)
 @JOBS
 @write(
     "--store FILE",
-    "Keep the best so far in this file, and go on from it if it exists. Of several statements,"
-    " those that have had their time are not searched again, unless they, their papers, the"
-    " solvers or the source code have changed since.",
+    "Keep the best result in this file, and go on from it if it exists. Of several statements,"
+    " those that have had their time are searched again only if they, their papers, the solvers or"
+    " the source code have changed.",
     "path",
     type=KEPT,
 )
 @write(
     "--out WITNESS",
-    "Write what refutes the statement as a witness for `gammabar check`.",
+    "Write a refutation as a witness, for `gammabar check`.",
     type=WRITTEN,
 )
 @JSON
@@ -93,11 +93,11 @@ def falsify_command(
 ) -> int:
     """Search for data and options on which statement ID fails, or comes closest to failing.
 
-    Hypothesis generates small rows, data of every family and inputs of the statement, goes where
-    the claim comes nearer to failing, and shrinks what refutes it. A refutation is a verdict, with
-    proof; that nothing is found proves nothing. Several statements (--all, --source) share the
-    time. Exit code 1 if a statement is refuted that holds by the registry, as a conjecture of yours
-    does; 2 if every run failed.
+    Hypothesis generates small rows, problems of every family and inputs of the statement, moves
+    towards a violation, and shrinks what refutes the statement. A refutation is proved; a search
+    that finds none proves nothing. Several statements (--all, --source) share the time. The exit
+    code is 1 if a statement is refuted that is expected to hold, as a conjecture of yours is, and 2
+    if every run failed.
     """
     refs, _ = open_papers(papers)
     chosen = as_solvers(solvers, file)

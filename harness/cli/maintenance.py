@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 _MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
 
 
-@click.command("reproduce", cls=Command)
+@click.command("reproduce", cls=Command, title="What to reproduce")
 @argument("artefacts", nargs=-1, metavar="[ARTEFACT]...", names="artefacts")
 @what("--all", "Every artefact.", "everything")
 @PAPER
-@run("--quick", "Small settings on embedded data, in seconds.")
-@run("--fresh", "Compute everything again, whatever is there.")
+@run("--quick", "Use small settings on embedded data; takes seconds.")
+@run("--fresh", "Compute everything again, also what is kept in --out.")
 @write(
     "--out DIR",
-    "Where pictures and numbers are written; what is there already is not computed again.",
+    "Where pictures and numbers are written and kept.",
     default=Path("artefacts"),
     show_default=True,
 )
@@ -139,7 +139,7 @@ def data_command() -> None:
 @data_command.command("list", cls=Command)
 @JSON
 def list_(as_json: bool) -> None:
-    """Which data sets are on this machine, and how to get the others."""
+    """List data sets: which are on this machine, and how to get the others."""
     _show_data(datasets.data_status(), as_json)
 
 
@@ -147,7 +147,7 @@ def list_(as_json: bool) -> None:
 @argument("name", required=False, names="data")
 @JSON
 def check(name: str | None, as_json: bool) -> int:
-    """Compare the contents of a data set (or of all that are here) with the pinned SHA-256 sums."""
+    """Compare data sets on this machine, or one, with their SHA-256 sums."""
     with stages(quiet=as_json) as stage:
         stage("reading and hashing")
         found = datasets.data_status(name, check=True)
@@ -164,7 +164,7 @@ def check(name: str | None, as_json: bool) -> int:
     type=FILE,
 )
 def fetch(name: str, archive: Path | None) -> None:
-    """Download a data set; what arrives is compared with the pinned SHA-256 sums."""
+    """Download a data set, and compare it with its SHA-256 sums."""
     with stages() as stage:
         paths = datasets.fetch(name, stage, archive=archive)
     for path in paths:
@@ -175,7 +175,7 @@ def fetch(name: str, archive: Path | None) -> None:
 @argument("data", names="data")
 @argument("file", type=WRITTEN)
 @READING
-@data_option("--multiclass", "All classes.")
+@data_option("--multiclass", "Export all classes, not two.")
 def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
     """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""
     if file.suffix != ".npz":
@@ -196,17 +196,21 @@ def _show_data(found: list[datasets.Status], as_json: bool) -> None:
     print_table(("data set", "state", "what it is", "where"), rows)
 
 
-@click.command("gate", cls=Command)
+@click.command("gate", cls=Command, title="What to compare")
 @click.argument("base", required=False)
 @what("--bench TEXT", "Only benchmarks whose name contains TEXT.")
-@what("--counts-only", "Only what does not depend on the clock.")
-@what("--repo PATH", "Any other git repository with an asv suite.", type=click.Path(path_type=Path))
+@what("--counts-only", "Only numbers that do not depend on the clock.")
+@what(
+    "--repo PATH",
+    "Compare in this git repository, which has an asv suite.",
+    type=click.Path(path_type=Path),
+)
 @what(
     "--benchmarks DIR",
     "For --repo: the folder of its suites.  [default: what its asv.conf.json says]",
     type=click.Path(path_type=Path),
 )
-@run("--build COMMAND", "For --repo: run this first, in the files of each side.")
+@run("--build COMMAND", "For --repo: run this command first, in the files of each side.")
 @JSON
 def gate_command(
     base: str | None,

@@ -21,6 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: The largest integer that a store takes.
 LARGEST = 2**63 - 1
+_WHAT = "What to check"
 #: What DATA may be, for commands that take it.
 _DATA = (
     (
@@ -123,7 +124,14 @@ class _Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help has its options in groups, and that overwrites nothing it reads."""
+    """A command whose help has its options in groups, and that overwrites nothing it reads.
+
+    `title` is the heading of options that are declared with `what`.
+    """
+
+    def __init__(self, *args: Any, title: str = _WHAT, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.title = title
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group, in the order in which they come."""
@@ -134,7 +142,7 @@ class Command(click.Command):
                 groups.setdefault(getattr(param, "group", ""), []).append(record)
         last = groups.pop("", [])
         for title, records in (*groups.items(), ("Help" if groups else "Options", last)):
-            with formatter.section(title):
+            with formatter.section(self.title if title == _WHAT else title):
                 formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -193,7 +201,7 @@ def option(
     return made
 
 
-what = partial(option, "What to check")
+what = partial(option, _WHAT)
 data = partial(option, "On which data")
 run = partial(option, "How to run")
 write = partial(option, "What to write")
@@ -280,7 +288,7 @@ def given(name: str) -> bool:
 
 # --- options of several commands
 
-JSON = write("--json", "One JSON document on stdout.", "as_json")
+JSON = write("--json", "Print one JSON document on stdout.", "as_json")
 JOBS = run(
     "--jobs N",
     "How many runs at once.  [default: as many as there are cores]",
@@ -300,11 +308,18 @@ SOURCE = what(
     names="papers",
 )
 SOLVER = what(
-    "--solver NAME[:OPTION=VALUE,...]", "Only this solver.", "solvers", many=True, names="solvers"
+    "--solver NAME[:OPTION=VALUE,...]",
+    "Only runs of this solver, one of `gammabar list solvers`.",
+    "solvers",
+    many=True,
+    names="solvers",
 )
 TABLE = together(
-    data("--label NAME", "Label column of a table: name or number from 0."),
-    data("--labels FILE", "Labels of an .npy or a SciPy .npz file: another .npy file."),
+    data(
+        "--label NAME",
+        "Label column of a table: its name, or number from 0.",
+    ),
+    data("--labels FILE", "Labels of an .npy or a SciPy .npz file, in another .npy file."),
     data("--drop NAME", "A column of a table to leave out.", many=True),
 )
 #: How data are read.
@@ -312,15 +327,18 @@ READING = together(
     TABLE,
     data(
         "--memory SIZE",
-        "Most memory for the points of .npy, .parquet or .arrow files: else they are read in"
-        " chunks, again for every pass (default: half of what there is).",
+        "Memory for the points of .npy, .parquet and .arrow files; larger files are read in chunks,"
+        " once per pass (default: half of the free memory).",
     ),
 )
 #: Geometries.
 SPACE = together(
-    data("--kernel KERNEL", "rbf:gamma=0.1 | poly:degree=2,coef0=1 | network:width=128 | linear"),
+    data(
+        "--kernel KERNEL",
+        "Kernel: rbf:gamma=0.1 | poly:degree=2,coef0=1 | network:width=128 | linear",
+    ),
     data("--normalised", "Divide kernel rows by √K(x,x) (Ramdas–Peña §3)."),
-    data("--multiclass", "All classes (Ji–Srebro–Telgarsky §5.2)."),
+    data("--multiclass", "Use all classes at once (Ji–Srebro–Telgarsky §5.2)."),
 )
 
 

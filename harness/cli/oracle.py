@@ -64,22 +64,22 @@ class _BareIntercept(TakesData):
         return super().parse_args(ctx, full)
 
 
-@click.command("oracle", cls=_BareIntercept)
+@click.command("oracle", cls=_BareIntercept, title="What to compute")
 @argument("data", nargs=-1, required=True, metavar="DATA", names="data")
-@what("--separation", "Instead: does the maximum-likelihood estimate exist? Exact, proved.")
+@what("--separation", "Instead: whether the estimate of logistic or probit regression exists.")
 @what("--pairs", "Instead: the margin of every pair of classes of one or several DATA.")
-@what("--signed", "For inseparable data: the negative margin ρ of Ramdas–Peña §5.2.")
-@what("--explain", "Why: rows in conflict or on the margin, what to remove; and w, b, q̄.")
+@what("--signed", "Of inseparable data, also the negative margin ρ (Ramdas–Peña §5.2).")
+@what("--explain", "Also the rows on the margin or in conflict, which to remove, w, b, q̄.")
 @what(
     "--norm NORM",
-    "l2; l1: ‖w‖₁ ≤ 1 (boosting); l1-simplex: w ≥ 0 as well (Winnow).",
+    "Norm of w: l2; l1 (boosting); l1-simplex, with w ≥ 0 (Winnow).",
     type=click.Choice(("l2", "l1", "l1-simplex")),
     default="l2",
     show_default=True,
 )
 @what(
     "--intercept [free|augmented]",
-    "With a bias: free (the margin counts w alone) or augmented (a constant feature).",
+    "Add a bias: free (‖w‖ is without it), or augmented (a constant feature, part of ‖w‖).",
     type=click.Choice(list(WHERE)),
     default="none",
 )
@@ -87,14 +87,14 @@ class _BareIntercept(TakesData):
 @READING
 @run(
     "--method METHOD",
-    "exact or cvxpy: what proposes the candidate; both are proved.",
+    "What proposes the candidate: exact or cvxpy. The proof is the same.",
     type=click.Choice(("exact", "cvxpy")),
     default="exact",
     show_default=True,
 )
 @run(
     "--time-limit SECONDS",
-    "End the search then, with the best bounds of γ̄ that are proved. Ctrl-C does the same.",
+    "Stop the search then, and print the best proved bounds of γ̄. Ctrl-C does the same.",
 )
 @run(
     "--dask ADDRESS",
@@ -102,26 +102,28 @@ class _BareIntercept(TakesData):
 )
 @write(
     "--digits N",
-    "Significant digits of γ̄, each proved.",
+    "Significant digits of γ̄; all of them are proved.",
     type=click.IntRange(1, 100_000),
     default=17,
     show_default=True,
 )
 @write("--certificate FILE", "Write the certificate, for `gammabar check`.", type=WRITTEN)
-@write("--light", "Make it short where it can be: the support and some digits of the weights.")
+@write("--light", "With --certificate: a short one, where the support and some digits suffice.")
 @write("--export FILE", "Write w, b, support and q to an .npz file.", type=WRITTEN)
 @JSON
 @option(
     _PAIRS,
     "--certificates DIR",
-    "Certificates and results, one for each pair; what is there is not computed again.",
+    "Where certificates and results are kept; those that exist are not computed again.",
     default=Path("margins"),
     show_default=True,
 )
-@option(_PAIRS, "--jobs N", "Processes.  [default: one per core]", type=click.IntRange(1, 1000))
+@option(
+    _PAIRS, "--jobs N", "How many processes.  [default: one per core]", type=click.IntRange(1, 1000)
+)
 @option(_PAIRS, "--check/--no-check", "Check each certificate.  [default: check]", default=True)
-@option(_PAIRS, "--picture FILE", "A matrix of all pairs: .svg, .png.", type=WRITTEN)
-@option(_PAIRS, "--page FILE", "The table, in Markdown.", type=WRITTEN)
+@option(_PAIRS, "--picture FILE", "Draw a matrix of all pairs: .svg, .png or .pdf.", type=WRITTEN)
+@option(_PAIRS, "--page FILE", "Write the table in Markdown.", type=WRITTEN)
 def oracle_command(
     data: tuple[str, ...], separation: bool, pairs: bool, as_json: bool, **options: Any
 ) -> int:

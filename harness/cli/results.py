@@ -23,17 +23,17 @@ from gammabar.harness.cli.options import (
 from gammabar.harness.screen import print_document, print_json, say, stages
 
 
-@click.command("report", cls=Command)
+@click.command("report", cls=Command, title="What to show")
 @click.argument("store", type=FILE, metavar="STORE")
 @write(
     "--out FILE",
     "Where to write.  [default: the page beside the store, Markdown and badge to stdout]",
     type=WRITTEN,
 )
-@write("--markdown", "Markdown for a pull request.")
-@write("--badge", "A badge for a README, as SVG.")
-@write("--csv FILE", "A table for programs, one row per verdict: CSV.", type=WRITTEN)
-@write("--parquet FILE", "The same as a Parquet file.", type=WRITTEN)
+@write("--markdown", "Write Markdown for a pull request instead.")
+@write("--badge", "Write a badge for a README instead, as SVG.")
+@write("--csv FILE", "Write a CSV table instead, one row per verdict.", type=WRITTEN)
+@write("--parquet FILE", "Write the table as a Parquet file.", type=WRITTEN)
 @write("--table", "Only tables.", hidden=True)
 @PAPER
 def report_command(
@@ -46,11 +46,10 @@ def report_command(
     table: bool,
     papers: tuple[str, ...],
 ) -> None:
-    """Write the results in STORE as one page of HTML that needs nothing else.
+    """Write the results in STORE, a file of `gammabar verify --store`, as a page of HTML.
 
-    STORE is a file of `gammabar verify --store`. The page loads nothing, opens from disk and is
-    readable without scripts. With --csv or --parquet: as a table, whose columns are the fields of
-    `gammabar verify --json`.
+    The page loads nothing, opens from disk and is readable without scripts. With --csv or --parquet
+    the results are a table, whose columns are the fields of `gammabar verify --json`.
     """
     from gammabar.harness.report.page import badge as badge_of, page
     from gammabar.harness.report.tables import markdown as markdown_of, write_csv, write_parquet
@@ -84,7 +83,10 @@ def report_command(
 @argument("data", nargs=-1, names="data")
 @PAPER
 @READING
-@run("--limit SECONDS", "Most computing to spend, by an estimate (default: 600; 60 for a witness).")
+@run(
+    "--limit SECONDS",
+    "Refuse checks that would take longer, by an estimate (default: 600; 60 for a witness).",
+)
 @JSON
 def check_command(
     file: Path,
@@ -94,14 +96,13 @@ def check_command(
     as_json: bool,
     **reading: Any,
 ) -> int:
-    """Check certificate or witness FILE; the id of a statement is its witness.
+    """Check a certificate or a witness: FILE, or the id of a statement whose witness is meant.
 
-    A certificate proves a margin; it is checked against DATA with `oracle/check.py`. DATA is what
-    `gammabar oracle` was given, or the data file(s); by default it is the data that the
-    certificate names. A witness shows that a statement is false as printed; it brings its data and
-    is checked with `papers/witness.py`. Neither checker shares code with the rest of
-    gammabar: they read files themselves; generated and embedded data, and Parquet or Arrow files,
-    are handed over as .npz.
+    A certificate proves a margin. It is checked against DATA by `oracle/check.py`; DATA is what
+    `gammabar oracle` was given, or the data file(s), by default the data that the certificate
+    names. A witness shows that a statement is false as printed. It has its own data, and is checked
+    by `papers/witness.py`. Neither checker shares code with the rest of gammabar: they read files
+    themselves; generated and embedded data, and Parquet or Arrow files, are handed over as .npz.
     """
     from gammabar.harness.certificates import Rejected, check
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @what(
     "--as METHOD[:OPTION=VALUE,...]",
     "The method that your solver FILE:SOLVER implements: check all that is claimed of it. Options"
-    " that your solver does not say are those of the method.",
+    " that your solver does not set are those of the method.",
     "like",
     names="solvers",
 )
@@ -54,64 +54,75 @@ if TYPE_CHECKING:
 @SOLVER
 @what(
     "--solver-file FILE:NAME[:OPTION=VALUE,...]",
-    "The same as FILE:SOLVER, a solver of your own such as my.py:mine: a class with iterates, or a"
-    " function that yields or records w_0, w_1, …",
+    "The same as FILE:SOLVER, a solver of your own such as my.py:mine: a class with a method"
+    " iterates, or a function that yields or records w_0, w_1, …",
     "files",
     many=True,
 )
 @what(
     "--trajectory FILE",
-    "Iterates that were computed elsewhere, on the one --problem: a .npy, .csv or .parquet file"
-    " whose row t is w_t.",
+    "Check iterates that were computed elsewhere on the one --problem: a .npy, .csv or .parquet"
+    " file whose row t is w_t.",
     "trajectories",
     many=True,
 )
 @PAPER
-@what("--strict", "A vacuous pass (a solver that never moves would pass as well) is a failure.")
+@what("--strict", "Count a vacuous pass as a failure: a solver that never moves passes as well.")
 @data(
     "--problem DATA",
-    "On these problems instead of those of the plan.",
+    "Use this problem instead of those of the plan.",
     "problems",
     many=True,
     names="data",
 )
 @SPACE
 @TABLE
-@data("--random N", "Instead of the plan, N random runs.")
+@data("--random N", "Check N random runs instead of the plan.")
 @data(
     "--geometry NAME",
-    "Only problems of this geometry, unless --problem names them: dense, kernel, multiclass."
-    " Default: all; for a solver of your own what it declares, or dense.",
+    "Of the plan, only problems of this geometry: dense, kernel or multiclass; by default all, or"
+    " for a solver of your own those that it declares (dense, if it declares none).",
     "geometries",
     many=True,
     type=click.Choice(["dense", "kernel", "multiclass"]),
 )
-@data("--edges", "For --random: problems in special position.")
+@data("--edges", "With --random: problems in special position.")
 @run("--iterations T", "Check iterations 0 to T instead of what the plan says.")
-@run("--seed N", "Of all random numbers.", type=click.IntRange(0, LARGEST))
-@run("--time-limit SECONDS", "For each run of a solver.", "limit", default=300.0, show_default=True)
+@run("--seed N", "Seed of all random numbers.", type=click.IntRange(0, LARGEST))
+@run(
+    "--time-limit SECONDS",
+    "Time for each run of a solver.",
+    "limit",
+    default=300.0,
+    show_default=True,
+)
 @JOBS
 @run("--dask ADDRESS", "Run on the Dask cluster of this scheduler.")
 @run(
     "--resume",
-    "Do not run again what the store has, unless something has changed: the data, the solver's"
-    " file and the Python files beside it, papers, gammabar, its libraries.",
+    "Skip runs whose results are in the store, unless the data, the solver's file, a Python file"
+    " beside it, a paper, gammabar or one of its libraries has changed.",
 )
 @run(
     "--depends FILE",
-    "For --store: a further file or folder that your solver reads; if it has changed, --resume"
-    " runs again.",
+    "With --store: another file or folder that your solver reads; after a change of it, --resume"
+    " runs the solver again.",
     many=True,
     type=click.Path(exists=True, path_type=Path),
 )
-@write("--store FILE", "Keep results in this SQLite file.", "path", type=KEPT)
+@write(
+    "--store FILE",
+    "Keep results in this SQLite file, for --resume and `gammabar report`.",
+    "path",
+    type=KEPT,
+)
 @write("--junit FILE", "Write the results as JUnit XML.", type=WRITTEN)
 @write(
     "--report DIR",
-    "Write a page (index.html), Markdown and a badge; without --store, results.db too.",
+    "Write a report: index.html, report.md and badge.svg; without --store, results.db too.",
     "folder",
 )
-@write("--all", "A line per statement, and all in full.", "full")
+@write("--all", "Print every statement, and every failure in full.", "full")
 @JSON
 def verify_command(
     path: Path | None,
@@ -126,12 +137,12 @@ def verify_command(
     as_json: bool,
     **asked: Any,
 ) -> int:
-    """Verify what the sources claim, at every iterate of every run of the plan.
+    """Check what papers claim about solvers, at every iterate of every run.
 
-    Without options: all statements, on the embedded problems. With a solver of your own, as in
-    `gammabar verify my.py:mine --as dual-acceleration`: all that is claimed of the method, on a few
-    small problems. A verdict is "holds", "refuted", "undecided" or "inapplicable"; the exit code is
-    0 if each is the one that is expected.
+    Without options: all statements on the embedded problems (the default plan). With a solver of
+    your own, as in `gammabar verify my.py:mine --as dual-acceleration`: all that is claimed of the
+    method, on four small problems. A verdict is "holds", "refuted", "undecided" or "inapplicable";
+    the exit code is 0 if every verdict is the expected one.
     """
     start = perf_counter()
     if path is None and (resume or depends):
