@@ -48,6 +48,8 @@ def solve(
     y: Any = None,
     *,
     intercept: str | bool | None = None,
+    encode: bool = False,
+    missing: str = "refuse",
     norm: Literal["l2"] = "l2",
     signed: Literal[False] = False,
     method: str = "exact",
@@ -63,6 +65,8 @@ def solve(
     y: Any = None,
     *,
     intercept: str | bool | None = None,
+    encode: bool = False,
+    missing: str = "refuse",
     norm: str = "l2",
     signed: bool = False,
     method: str = "exact",
@@ -77,6 +81,8 @@ def solve(
     y: Any = None,
     *,
     intercept: str | bool | None = None,
+    encode: bool = False,
+    missing: str = "refuse",
     norm: str = "l2",
     signed: bool = False,
     method: str = "exact",
@@ -92,12 +98,15 @@ def solve(
         Any geometry. Exact for linear, multiclass, and linear, polynomial or precomputed kernels;
         a rigorous enclosure for RBF and normalised kernels, and for Gram matrices that are positive
         semidefinite up to rounding only: there it is that of every kernel near the one given.
-    y : array, optional
-        The labels, if X was given.
+    y : array or str, optional
+        The labels, if X was given, or the name of their column in a DataFrame.
     intercept : {"none", "free", "augmented"} or bool, optional
         By default that of the problem, which is "none" unless it was made with one. With "free"
         (or True) the margin is that of y_i (⟨x_i, w⟩ + b)/‖w‖, half the distance of the two hulls:
         the support vector machine of textbooks. With "augmented" b belongs to w.
+    encode, missing
+        For a DataFrame X: as in `gammabar.problems.from_arrays`. The `problem.notes` of the answer
+        say what was done.
     norm : {"l2", "l1", "l1-simplex"}
         What ‖w‖ is: Euclidean; ℓ₁, the margin of boosting; or ℓ₁ with w ≥ 0, that of Winnow. The
         last two are for linear problems with two classes.
@@ -152,7 +161,7 @@ def solve(
     if signed and norm != "l2":
         raise ProblemError(f"signed is for norm l2; with {norm} leave it out")
     require_doubles()
-    problem = _asked(problem, y, intercept).raw()
+    problem = _asked(problem, y, intercept, encode=encode, missing=missing).raw()
     if problem.intercept == "free" and (signed or norm != "l2"):
         what = "the negative margin" if signed else f"the {norm} margin"
         raise ProblemError(f"{what} has no free intercept here; use intercept='augmented'")
@@ -183,16 +192,19 @@ def _unlimited(time_limit: float | None, what: str) -> None:
         raise ProblemError(f"there is no time limit for {what}; leave it out")
 
 
-def _asked(problem: Any, y: Any, intercept: str | bool | None) -> Problem:
+def _asked(problem: Any, y: Any, intercept: str | bool | None, **table: Any) -> Problem:
     """The problem that the arguments of `solve` stand for."""
     from gammabar.problems.conversion import from_arrays, with_intercept
 
     if not isinstance(problem, Problem):
         if y is None:
             raise ProblemError("solve takes a problem, or the points X and their labels y")
-        return from_arrays(problem, y, intercept="none" if intercept is None else intercept)
+        kind = "none" if intercept is None else intercept
+        return from_arrays(problem, y, intercept=kind, **table)
     if y is not None:
         raise ProblemError("a problem has its labels already; leave out y")
+    if table != {"encode": False, "missing": "refuse"}:
+        raise ProblemError("a problem has its numbers already; leave out encode and missing")
     return problem if intercept is None else with_intercept(problem, intercept)
 
 

@@ -139,6 +139,8 @@ def separation(
     y: Any = None,
     *,
     intercept: bool = False,
+    encode: bool = False,
+    missing: str = "refuse",
     time_limit: float | None = None,
     progress: Progress = silent,
 ) -> Separation:
@@ -148,10 +150,12 @@ def separation(
     ----------
     problem : Problem, or an array, DataFrame or sparse matrix X
         Linear, of two classes.
-    y : array, optional
-        The labels, if X was given.
+    y : array or str, optional
+        The labels, if X was given, or the name of their column in a DataFrame.
     intercept : bool
         Whether the model has one; a problem that was made with one (of either kind) has it.
+    encode, missing
+        For a DataFrame X: as in `gammabar.problems.from_arrays`.
     time_limit : float, optional
         Seconds after which the search is given up, at its next step, with a `ProblemError`.
     progress : callable
@@ -165,9 +169,9 @@ def separation(
     if not isinstance(problem, Problem):
         if y is None:
             raise ProblemError("separation takes a problem, or the points X and their labels y")
-        problem = from_arrays(problem, y)
-    elif y is not None:
-        raise ProblemError("a problem has its labels already; leave out y")
+        problem = from_arrays(problem, y, encode=encode, missing=missing)
+    elif y is not None or encode or missing != "refuse":
+        raise ProblemError("a problem has labels and numbers; leave out y, encode and missing")
     if not isinstance(problem, DenseProblem | SparseProblem):
         raise ProblemError(
             "separation is decided for linear problems with two classes, in memory; whether the "

@@ -370,7 +370,11 @@ class Table:
     """
 
     def __init__(
-        self, path: Path, label: str | int | None = None, drop: Sequence[str | int] = ()
+        self,
+        path: Path,
+        label: str | int | None = None,
+        drop: Sequence[str | int] = (),
+        texts: bool = False,
     ) -> None:
         self.path = path
         with _arrow_readable(path):
@@ -388,11 +392,14 @@ class Table:
         self._features = [names[k] for k in self.columns.kept]
         self._places = [k for k, size in enumerate(lengths) if size]
         self.lengths = [lengths[k] for k in self._places]
+        if texts:  # in memory, as `read_columns` does
+            return
         for k in self.columns.kept:
             if not _is_number(fields[k].type):
                 raise ProblemError(
                     f"{path}: column {names[k]!r} holds {fields[k].type}, not numbers (leave it "
-                    "out with --drop NAME, or name the label with --label NAME)"
+                    "out with --drop NAME, make indicators of it with --encode, or name the label "
+                    "with --label NAME)"
                 )
         kinds = [np.dtype(fields[k].type.to_pandas_dtype()) for k in self.columns.kept]
         self.dtype = frame_dtype(zip(self._features, kinds, strict=True))
@@ -429,6 +436,14 @@ class Table:
             found.append(np.asarray(values, dtype=None if number else object))
         return np.concatenate(found)
 
+    def all_columns(self) -> list[Column]:
+        """The label and the features, of numbers or texts, in memory."""
+        names, arrow = [self._label, *self._features], extra_module("pyarrow", "parquet", "a table")
+        groups = [self._read(group, names) for group in range(len(self.lengths))]
+        with _arrow_readable(self.path):
+            whole = arrow.concat_tables(groups)
+            return [Column.of(name, whole.column(name)) for name in names]
+
     def _read(self, group: int, names: list[str]) -> Any:
         if self._groups is None:
             about = self.path.stat()
@@ -438,6 +453,14 @@ class Table:
             if table.num_rows != self.lengths[group]:
                 raise IndexError
         return table
+
+
+def table_columns(
+    path: Path, label: str | int | None, drop: Sequence[str | int]
+) -> tuple[Columns, list[Column]]:
+    """The columns of a Parquet or Arrow file of numbers or texts, the label first."""
+    table = Table(path, label, drop, texts=True)
+    return table.columns, table.all_columns()
 
 
 def read_table(path: Path, label: str | int | None, drop: Sequence[str | int]) -> Points:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gammabar.problems.chunked import Chunks, ScatteredProblem
-from gammabar.problems.exact import columns_of, design, exact_matrix
+from gammabar.problems.exact import columns_of, design, exact_matrix, take_column
 from gammabar.problems.files import encode_labels
 from gammabar.problems.kernel import KernelProblem
 from gammabar.problems.kernels import Kernel
@@ -57,7 +57,7 @@ def with_intercept(problem: Problem, kind: str | bool | None) -> Problem:
     if kind == "none":
         return plain
     made = _free(plain) if kind == "free" else _augmented(plain)
-    made.intercept, made._plain = kind, plain
+    made.intercept, made._plain, made.notes = kind, plain, plain.notes
     return made
 
 
@@ -176,7 +176,7 @@ def from_arrays(
     """
     if missing not in ("refuse", "drop"):
         raise ProblemError(f"missing must be 'refuse' or 'drop', not {missing!r}")
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
     if isinstance(y, str) or encode or missing == "drop":
         columns = columns_of(X)
         if columns is None:
@@ -186,10 +186,12 @@ def from_arrays(
                 else "encode and missing are for columns"
             )
             raise ProblemError(f"{what}, but X has no named columns; give a data frame")
-        X, y, notes = design(columns, y, encode, missing)
-    problem = with_intercept(_problem(X, y, kernel, normalised, multiclass, source), intercept)
-    problem.notes = tuple(notes)
-    return problem
+        if isinstance(y, str):
+            y, columns = take_column(columns, y)
+        X, y, _, notes = design(columns, y, encode, missing)
+    problem = _problem(X, y, kernel, normalised, multiclass, source)
+    problem.notes = notes
+    return with_intercept(problem, intercept)
 
 
 def _problem(

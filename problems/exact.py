@@ -281,6 +281,15 @@ class Column:
         ]
 
 
+def take_column(columns: list[Column], name: str) -> tuple[Column, list[Column]]:
+    """The column of this name, and the others."""
+    found = [column for column in columns if column.name == name]
+    if len(found) != 1:
+        how = did_you_mean(name, [str(column.name) for column in columns], always=True)
+        raise ProblemError(f"X has {len(found)} columns named {name!r}; {how}")
+    return found[0], [column for column in columns if column is not found[0]]
+
+
 def columns_of(X: Any) -> list[Column] | None:
     """The columns of a frame of pandas or polars or a table of Arrow; None of anything else."""
     named: Any
@@ -369,14 +378,14 @@ def frame_dtype(dtypes: Iterable[tuple[Any, Any]]) -> np.dtype[Any]:
 
 
 def design(
-    columns: list[Column], y: Any, encode: bool, missing: str
-) -> tuple[Array, Any, list[str]]:
-    """Points and labels of a data frame, and sentences about what was done to them.
+    columns: list[Column], labels: Any, encode: bool, missing: str
+) -> tuple[Array, Any, Array, tuple[str, ...]]:
+    """Points and labels of a table, the rows that are left, and sentences about what was done.
 
     Parameters
     ----------
     columns : list of Column
-    y : labels, or the name of their column
+    labels : Column, or anything with a label for each row
     encode : bool
         Replace columns of texts and categories by indicators of all levels but the first, the
         reference level (as R and statsmodels do).
@@ -384,17 +393,11 @@ def design(
         What becomes of rows with missing values.
     """
     notes: list[str] = []
-    labels = y
-    if isinstance(y, str):
-        found = [column for column in columns if column.name == y]
-        if len(found) != 1:
-            how = did_you_mean(y, [str(column.name) for column in columns], always=True)
-            raise ProblemError(f"X has {len(found)} columns named {y!r}; {how}")
-        labels, columns = found[0], [column for column in columns if column is not found[0]]
-    elif hasattr(y, "isna") or hasattr(y, "is_null"):
-        labels = Column.of("y", y)
+    if hasattr(labels, "isna") or hasattr(labels, "is_null"):
+        labels = Column.of("y", labels)
+    rows = np.arange(len(columns[0].values) if columns else 0)
     if missing == "drop":
-        columns, labels = _dropped(columns, labels, notes)
+        columns, labels, rows = _dropped(columns, labels, rows, notes)
     if isinstance(labels, Column):
         labels.check_complete()
         labels = labels.values
@@ -404,20 +407,25 @@ def design(
         parts += [column] if number or not encode else column.indicators(notes)
     if not parts or not len(parts[0].values):
         raise ProblemError("X has no rows or no columns left")
-    return exact_frame(parts), labels, notes
+    return exact_frame(parts), labels, rows, tuple(notes)
 
 
-def _dropped(columns: list[Column], labels: Any, notes: list[str]) -> tuple[list[Column], Any]:
-    """Columns and labels without the rows that miss a value."""
+def _dropped(
+    columns: list[Column], labels: Any, rows: Array, notes: list[str]
+) -> tuple[list[Column], Any, Array]:
+    """Columns, labels and rows without those that miss a value."""
     whole = [*columns, labels] if isinstance(labels, Column) else columns
     gone = np.any([column.missing for column in whole], axis=0) if whole else np.zeros(0, bool)
     if not gone.any():
-        return columns, labels
+        return columns, labels, rows
     rows, places = np.flatnonzero(~gone), np.flatnonzero(gone)
     some = ", ".join(map(str, places[:10].tolist())) + (", ..." if len(places) > 10 else "")
-    notes.append(f"{len(places)} rows with missing values were dropped: {some}")
+    which = ", ".join(repr(column.name) for column in whole if column.missing.any())
+    notes.append(
+        f"{len(places)} rows with missing values in {which} were dropped: {some} (counted from 0)"
+    )
     kept = labels.rows(rows) if isinstance(labels, Column) else [labels[i] for i in rows.tolist()]
-    return [column.rows(rows) for column in columns], kept
+    return [column.rows(rows) for column in columns], kept, rows
 
 
 # --- arrays and lists -----------------------------------------------------------------------------

@@ -205,7 +205,7 @@ def check_classes(
     for name in asked:
         if name not in there:
             close = nearest(name, shown)
-            hint = "" if close is None else f"did you mean {close}? "
+            hint = "" if close is None else f"did you mean {there[shown.index(close)]}? "
             raise ProblemError(f"{owner}: there is no class {name!r}; {hint}there are {listing}")
     if len(set(asked)) < len(asked):
         raise ProblemError(f"{owner}: the classes {','.join(asked)} are not different")

@@ -15,6 +15,7 @@ import numpy as np
 
 from gammabar.problems import text_readers
 from gammabar.problems.chunked import CHUNK_BYTES, Chunks, NpyChunks, TableChunks, spread
+from gammabar.problems.exact import design
 from gammabar.problems.files import (
     COMPRESSED,
     check_classes,
@@ -58,6 +59,8 @@ _TAKEN_BY = {
     "labels": (("npy", "scipy"), "is for .npy files and SciPy's .npz files"),
     "memory": (("npy", "table"), "is for .npy, .parquet, .arrow and .feather files"),
     "dask": (("npy", "table"), "is for .npy, .parquet, .arrow and .feather files"),
+    "encode": (("csv", "table"), "is for columns of a table, which this is not"),
+    "missing": (("csv", "table"), "is for rows of a table, which this is not"),
 }
 
 Build = Callable[[Any, Array, Source], Problem]
@@ -72,12 +75,26 @@ class Reading:
     drop: tuple[str | int, ...] = ()
     memory: int | None = None
     dask: Any = None
+    encode: bool = False
+    missing: str | None = None
+
+    @property
+    def designed(self) -> bool:
+        """Whether columns or rows of a table are changed, which needs all of it in memory."""
+        return self.encode or self.missing == "drop"
 
     def refuse_for(self, text: str, format_: str | None = None) -> None:
         """Complain of what is said about data that have no such thing."""
         for option, (formats, why) in _TAKEN_BY.items():
             if getattr(self, option) not in (None, (), False) and format_ not in formats:
                 raise ProblemError(f"{text}: --{option} {why}")
+        if self.missing not in (None, "refuse", "drop"):
+            raise ProblemError(f"missing must be 'refuse' or 'drop', not {self.missing!r}")
+        if self.designed and (self.memory or self.dask):
+            raise ProblemError(
+                f"{text}: --encode and --missing drop read the whole table; leave out --memory "
+                "and --dask"
+            )
         if self.labels is None and format_ == "npy":
             raise ProblemError(f"{text}: give the file of the labels, as in --labels y.npy")
 
@@ -165,12 +182,16 @@ def load_file(
             f"(use --multiclass for more, or two of them, as in {text}:{classes[0]},{classes[1]})"
         )
     y = codes if multiclass else 2 * codes.astype(np.int64) - 1
-    return build(points.X, y, _source(file.path, text, form, points, classes, reading))
+    problem = build(points.X, y, _source(file.path, text, form, points, classes, reading))
+    problem.notes = problem.plain.notes = points.notes
+    return problem
 
 
 def _read(path: Path, form: str, reading: Reading) -> Points:
     from gammabar.problems import binary_readers
 
+    if reading.designed:
+        return _designed(path, form, reading)
     if form == "csv":
         return text_readers.read_csv(path, reading.label, reading.drop)
     if form == "svmlight":
@@ -187,6 +208,24 @@ def _read(path: Path, form: str, reading: Reading) -> Points:
         return binary_readers.read_table(path, reading.label, reading.drop)
     assert reading.labels is not None
     return binary_readers.read_npy(path, reading.labels)
+
+
+def _designed(path: Path, form: str, reading: Reading) -> Points:
+    """A table whose texts become indicators, or that loses rows with missing values."""
+    from gammabar.problems.binary_readers import table_columns
+
+    lines = None
+    if form == "csv":
+        found, columns, lines = text_readers.csv_columns(path, reading.label, reading.drop)
+    else:
+        found, columns = table_columns(path, reading.label, reading.drop)
+    label, *features = columns
+    try:
+        X, y, rows, notes = design(features, label, reading.encode, reading.missing or "refuse")
+    except ProblemError as error:
+        raise ProblemError(f"{path}: {error}") from None
+    lines = None if lines is None else lines[rows]
+    return Points(X, y, found.chosen, lines=lines, drop=found.dropped, notes=notes)
 
 
 def _in_chunks(path: Path, form: str, reading: Reading) -> Points | None:
@@ -214,11 +253,15 @@ def _in_chunks(path: Path, form: str, reading: Reading) -> Points | None:
 def _source(
     path: Path, text: str, form: str, points: Points, classes: tuple[str, ...], reading: Reading
 ) -> Source:
-    if form == "table":  # the checker gets the same numbers as NPZ; the name says which they are
+    if form == "table" or reading.designed:
+        # The checker gets the same numbers as NPZ; the name says which they are.
         words = [shlex.quote(text), f"--label {shlex.quote(str(points.label))}"]
         words += [f"--drop {shlex.quote(str(column))}" for column in points.drop]
+        words += ["--encode"] if reading.encode else []
+        words += ["--missing drop"] if reading.missing == "drop" else []
         file = (f"{path.stem}.npz",)
-        return Source(" ".join(words), "npz", file, classes, arrays=("X", "y"))
+        name = " ".join(words)
+        return Source(name, "npz", file, classes, arrays=("X", "y"), lines=points.lines)
     files = (path,) if reading.labels is None else (path, reading.labels)
     return Source(
         name=text,

@@ -56,6 +56,8 @@ def load(
     drop: Sequence[str | int] = (),
     memory: int | None = None,
     dask: Any = None,
+    encode: bool = False,
+    missing: str | None = None,
     kernel: Kernel | str | Callable[[Any, Any], Any] | None = None,
     normalised: bool = False,
     multiclass: bool = False,
@@ -83,6 +85,11 @@ def load(
     dask : distributed.Client, optional
         Leave the points of an .npy, .parquet or .arrow file to the workers of this cluster, which
         read it themselves: see `gammabar.problems.chunked`.
+    encode : bool
+        Tables only: replace columns of texts by indicators of all levels but the first, the
+        reference level. The attribute `notes` of the problem says which.
+    missing : {"refuse", "drop"}, optional
+        Tables only: what becomes of rows with missing values; `notes` says which were dropped.
     kernel : Kernel, str or callable, optional
         Such as ``rbf:gamma=0.1``; see `gammabar.problems.from_arrays`.
     normalised : bool
@@ -122,7 +129,7 @@ def load(
             raise ProblemError(f"{text}: {error}") from None
 
     file_of_labels = None if labels is None else Path(labels)
-    reading = Reading(label, file_of_labels, tuple(drop), memory, dask)
+    reading = Reading(label, file_of_labels, tuple(drop), memory, dask, encode, missing)
     file = named_file(text)
     if file is not None:
         return load_file(file, text, reading, multiclass, build)

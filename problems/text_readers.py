@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gammabar.problems.exact import Column
 from gammabar.problems.files import gigabytes, is_missing, label_fault, memory_budget, read_text
 from gammabar.problems.problem import Array, ProblemError
 from gammabar.problems.suggest import did_you_mean
@@ -32,7 +33,8 @@ _INTEGER = re.compile(r"[ \t]*[+-]?[0-9]+[ \t]*").fullmatch
 _NUMBER = re.compile(r"[ \t]*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t]*").fullmatch
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE).fullmatch
 _MOST_COLUMNS = 2**32 - 1  # columns are 32-bit numbers in the canonical form
-_HINT = "(use --label NAME if the label is not the first column)"
+#: Fields that stand for a missing value, whatever their case.
+_MISSING = {"", "na", "n/a", "nan", "null", "none"}
 
 #: Line numbers, counted from 1, and the fields of the lines.
 _Block: TypeAlias = list[tuple[int, list[str]]]
@@ -45,7 +47,8 @@ class Points:
     """What a file holds: points, one label for each, and how they are found in the file again.
 
     `label` is the label column of a table, `drop` the columns that were left out, `arrays` the
-    names of the two arrays of an NPZ, `lines` where each point is in a text file, counted from 1.
+    names of the two arrays of an NPZ, `lines` where each point is in a text file, counted from 1,
+    `notes` what was done to the columns of a table.
     """
 
     X: Any  # an array of two dimensions, a sparse CSR array, or chunks
@@ -54,6 +57,7 @@ class Points:
     arrays: tuple[str, str] | None = None
     lines: Array | None = None
     drop: tuple[str | int, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -61,7 +65,7 @@ class _Values:
     """Collects blocks of values and keeps them integer as long as all of them are."""
 
     path: Path
-    hint: str = ""  # what to say of a text that is not a number
+    label: bool = True  # whether somebody said where the label is
     blocks: list[Array] = field(default_factory=list)
     integer: bool = True
     too_large: ProblemError | None = None  # about the first integer outside int64
@@ -96,10 +100,21 @@ class _Values:
         """The sentence about the first token that `check` objects to."""
         for token, (line, where) in zip(tokens, places(), strict=True):
             if reason := check(token):
-                hint = self.hint if reason == "is not a number" else ""
+                hint = "" if where.startswith("at index") else self._hint(token, reason)
                 shown = _shorten(token)
                 return ProblemError(f"{self.path}, line {line}: {shown} {where} {reason}{hint}")
         raise AssertionError("the slow path must find what the fast path objected to")
+
+    def _hint(self, token: str, reason: str) -> str:
+        """What to do about a field of a table that is not a number."""
+        parts = []
+        if token.strip(_BLANKS).lower() in _MISSING:
+            parts = ["--missing drop leaves out rows with missing values"]
+        elif reason == "is not a number":
+            parts = ["--encode makes indicators of a column of texts"]
+        if reason == "is not a number" and not self.label:
+            parts.insert(0, "use --label NAME if the label is not the first column")
+        return f" ({'; '.join(parts)})" if parts else ""
 
     def array(self) -> Array:
         """All values: int64 if every one is an integer, else the nearest doubles."""
@@ -207,6 +222,19 @@ def read_csv(path: Path, label: str | int | None = None, drop: Sequence[str | in
     drop : sequence of str or int
         Columns that are no features, such as an identifier, named in the same way.
     """
+    table, names, rows = _opened(path, label, drop)
+    values = _Values(path, label is not None)
+    labels, lines = _read_rows(rows, values, len(names), table.kept, table.label)
+    X = values.array().reshape(len(lines), -1)
+    if not names[0] and any(names):
+        _check_index(path, labels if table.label == 0 else X[:, 0] if table.kept[0] == 0 else ())
+    return Points(X, labels, label=table.chosen, lines=np.array(lines), drop=table.dropped)
+
+
+def _opened(
+    path: Path, label: str | int | None, drop: Sequence[str | int]
+) -> tuple[Columns, list[str], Iterator[tuple[int, list[str]]]]:
+    """Which column of a CSV file is what, the fields of its first line, and the rows of data."""
     rows = _csv_rows(path, read_text(path))
     line, head = next(rows)
     if len(head) < 2:
@@ -219,12 +247,54 @@ def read_csv(path: Path, label: str | int | None = None, drop: Sequence[str | in
     named = any(isinstance(name, str) for name in (table.chosen, *table.dropped))
     if not named and not _is_header(head, table.kept, table.label):
         rows = chain([(line, head)], rows)
-    values = _Values(path, f" {_HINT}" if label is None else "")
-    labels, lines = _read_rows(rows, values, len(head), table.kept, table.label)
-    X = values.array().reshape(len(lines), -1)
+        names = [str(k) for k in range(len(head))]
+    return table, names, rows
+
+
+def csv_columns(
+    path: Path, label: str | int | None, drop: Sequence[str | int]
+) -> tuple[Columns, list[Column], Array]:
+    """The columns of a CSV file, the label first; and the line of each row.
+
+    A column without words holds numbers: integers if all are, else doubles. Columns without a
+    header are named by their places.
+    """
+    table, names, rows = _opened(path, label, drop)
+    data = list(rows)
+    for line, row in data:
+        _check_width(path, line, row, len(names))
+    if not data:
+        raise ProblemError(f"{path}: there is a header, but no data below it")
     if not names[0] and any(names):
-        _check_index(path, labels if table.label == 0 else X[:, 0] if table.kept[0] == 0 else ())
-    return Points(X, labels, label=table.chosen, lines=np.array(lines), drop=table.dropped)
+        _check_index(path, (row[0] for _, row in data))
+    found = [
+        _csv_column(path, data, k, names[k], k == table.label) for k in (table.label, *table.kept)
+    ]
+    return table, found, np.array([line for line, _ in data])
+
+
+def _csv_column(path: Path, data: _Block, k: int, name: str, texts: bool) -> Column:
+    """Column k: of numbers, if it has no words and need not hold texts."""
+    fields = [(line, row[k].strip(_BLANKS)) for line, row in data]
+    missing = np.array([text.lower() in _MISSING for _, text in fields])
+    present = [(line, text) for line, text in fields if text.lower() not in _MISSING]
+    if texts or any(_not_a_number(text) == "is not a number" for _, text in present):
+        values = np.array([text for _, text in fields], dtype=object)
+        return Column(name, values, missing, "texts")
+    numbers = _Values(path)
+    places = [(line, f"in column {k + 1}") for line, _ in present]
+    numbers.add([text for _, text in present], lambda: places)
+    some = numbers.array()
+    values = np.zeros(len(fields), some.dtype)
+    values[~missing] = some
+    return Column(name, values, missing, str(some.dtype))
+
+
+def _check_width(path: Path, line: int, row: list[str], width: int) -> None:
+    if len(row) != width:
+        raise ProblemError(
+            f"{path}, line {line}: {len(row)} columns, but the first line has {width}"
+        )
 
 
 def read_numbers(path: Path) -> Array:
@@ -256,10 +326,7 @@ def _read_rows(
     k = width if label is None else label
     while block := list(islice(rows, _BLOCK)):
         for line, row in block:
-            if len(row) != width:
-                raise ProblemError(
-                    f"{path}, line {line}: {len(row)} columns, but the first line has {width}"
-                )
+            _check_width(path, line, row, width)
             fault = None if label is None else label_fault(row[label].strip(_BLANKS))
             if fault:
                 raise ProblemError(f"{path}, line {line}: the label in column {k + 1} {fault}")

@@ -321,6 +321,8 @@ TABLE = together(
     ),
     data("--labels FILE", "Labels of an .npy or a SciPy .npz file, in another .npy file."),
     data("--drop NAME", "A column of a table to leave out.", many=True),
+    data("--encode", "Make indicators of the levels of texts."),
+    data("--missing [drop]", "Leave out rows without a value.", type=click.Choice(("drop",))),
 )
 #: How data are read.
 READING = together(

@@ -144,7 +144,8 @@ def oracle_command(
     if len(data) > 1:
         raise click.UsageError("one DATA at a time; several go with --pairs")
     if separation:
-        kept = ("label", "labels", "drop", "memory", "intercept", "certificate", "time_limit")
+        reading = ("label", "labels", "drop", "encode", "missing", "memory")
+        kept = (*reading, "intercept", "certificate", "time_limit")
         _only(options, "--separation", kept)
         options["intercept"] = options["intercept"] != "none"
         return _separation(data[0], as_json=as_json, **{name: options[name] for name in kept})
@@ -169,6 +170,11 @@ class _Answer:
         """A line, and the fields with the same contents."""
         self.lines[name] = words
         self.fields |= fields
+
+    def notes(self, problem: Problem) -> None:
+        """What was done to the columns and rows of a table."""
+        if problem.notes:
+            self.say("table", "; ".join(problem.notes), notes=list(problem.notes))
 
     def save(self, found: Any, path: Path | None, proves: str = "", **how: Any) -> None:
         """Write the certificate, if one is asked for."""
@@ -219,6 +225,7 @@ def _margin(
         except Interrupted as stop:  # the best that was proved
             found, interrupted = stop.bounds(), True
         _tell(answer, found, digits, signed, as_json)
+        answer.notes(problem)
         answer.fields |= {"intercept": described["intercept"], "memory": peak_memory()}
         if isinstance(problem, ScatteredProblem):
             room = gigabytes(answer.fields["memory"])
@@ -463,6 +470,7 @@ def _separation(
         problem = problems.load(data, **reading)
         found = separation(problem, intercept=intercept, time_limit=time_limit, progress=stage)
         _tell_separation(answer, found)
+        answer.notes(problem)
         answer.save(found, certificate)
     answer.print("separation", as_json)
     return 0

@@ -263,7 +263,7 @@ PROBLEMS = (
     "inseparable:n=30,d=3,seed=0",
 )
 #: Options that say how a problem is read.
-_READ = ("kernel", "normalised", "multiclass", "label", "labels", "drop")
+_READ = ("kernel", "normalised", "multiclass", "label", "labels", "drop", "encode", "missing")
 
 
 def _requests_of(

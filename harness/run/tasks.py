@@ -256,8 +256,8 @@ class PaperRef:
 
 # --- problems --------------------------------------------------------------------------------
 
-_SWITCHES = ("multiclass", "normalised")
-_VALUES = ("kernel", "label", "labels", "drop")
+_SWITCHES = ("multiclass", "normalised", "encode")
+_VALUES = ("kernel", "label", "labels", "drop", "missing")
 
 
 def open_problem(text: str) -> Problem:
@@ -325,6 +325,8 @@ def problem_text(
     label: str | None = None,
     labels: str | None = None,
     drop: Sequence[str] = (),
+    encode: bool = False,
+    missing: str | None = None,
 ) -> str:
     """The text of a problem whose parts were given as options of their own.
 
@@ -334,10 +336,10 @@ def problem_text(
     for name in (data if there else split_problem(data)[0], labels or ""):
         read_again(name)
     values = [("label", label), ("labels", labels), *(("drop", name) for name in drop)]
-    given = [("kernel", kernel or None), *values]
+    given = [("kernel", kernel or None), *values, ("missing", missing)]
     text = shlex.quote(data) if there else data
     text += "".join(f" --{name} {shlex.quote(value)}" for name, value in given if value is not None)
-    return text + " --normalised" * normalised + " --multiclass" * multiclass
+    return text + " --normalised" * normalised + " --multiclass" * multiclass + " --encode" * encode
 
 
 # --- tasks -----------------------------------------------------------------------------------

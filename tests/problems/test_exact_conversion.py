@@ -286,9 +286,15 @@ def test_columns_by_name_levels_and_missing_values(make: Callable[..., Any]) -> 
     assert problem.X.tolist() == [[1, 0, 1], [3, 0, 2], [7, 1, 3]]
     assert problem.y.tolist() == [-1, 1, 1]
     assert problem.notes == (
-        "1 rows with missing values were dropped: 1",
+        "1 rows with missing values in 'e' were dropped: 1 (counted from 0)",
         "column 'c' became c=w; the reference level is 'u'",
     )
+    for answer in (gb.solve, gb.separation):
+        found = answer(frame, "y", intercept=True, encode=True, missing="drop").problem
+        assert found.notes == problem.notes
+        assert found.plain.digest() == problem.digest()
+        with pytest.raises(ProblemError, match="leave out"):
+            answer(problem, missing="drop")
     plain = make({name: PEOPLE[name] for name in "ya"})
     assert gb.solve(plain, "y", intercept=True).separable is False
     assert gb.separation(plain, "y", intercept=True).kind == "overlap"
@@ -322,5 +328,5 @@ def test_an_index_and_a_spreadsheet_are_recognised(tmp_path: Path) -> None:
     with pytest.raises(ProblemError, match="a spreadsheet"):
         load("table.xlsx")
     path.write_text("y,a\n0,1\n1,n/a\n")
-    with pytest.raises(ProblemError, match=r"'n/a' in column 2 is not a number$"):
+    with pytest.raises(ProblemError, match=r"'n/a' in column 2 is not a number .--missing"):
         load(str(path), label="y")

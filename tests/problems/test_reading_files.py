@@ -54,7 +54,7 @@ def written(path: Path, contents: str | bytes) -> Path:
         (
             "1,2,3\n0,4,n/a\n",
             ", line 2: 'n/a' in column 3 is not a number "
-            "(use --label NAME if the label is not the first column)",
+            "(use --label NAME if the label is not the first column; --missing drop leaves out",
         ),
         ("1,2\n0,\n", ", line 2: '' in column 2 is empty, but a number is needed"),
         ("1,-inf\n0,1\n", ", line 1: '-inf' in column 2 is not a finite number"),

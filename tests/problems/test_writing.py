@@ -22,6 +22,20 @@ AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links and pipes of POSIX")
 
 
+def left_over(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*.part")]
+
+
+def device(path: Path) -> Path:
+    """The device that is always full, in a folder of ours."""
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 7))
+        path.open("wb").close()
+    except OSError:
+        pytest.skip("only root makes devices, and not in every folder")
+    return path
+
+
 # --- what a name may stand for ---------------------------------------------------------------
 
 
@@ -53,28 +67,37 @@ def test_links_go_on_pointing_to_where_they_did(tmp_path, there):
     assert os.listdir(tmp_path / "far") == ["x"]
 
 
+class Pipe:
+    """A named pipe, and all that is written into it."""
+
+    def __init__(self, path: Path) -> None:
+        os.mkfifo(path)
+        self.path, self._got = path, []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        self._got.append(self.path.read_bytes())
+
+    def got(self) -> bytes:
+        """What came, after whoever wrote has closed it; a pipe is still a pipe."""
+        assert stat.S_ISFIFO(self.path.lstat().st_mode)
+        self._reader.join(20)
+        (found,) = self._got
+        return found
+
+
 @pytest.mark.parametrize("name", ["pipe", "link"])
 def test_a_pipe_is_written_into(tmp_path, name):
-    pipe, got = tmp_path / "pipe", []
-    os.mkfifo(pipe)
+    pipe = Pipe(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
-    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
-    reader.start()
     write_whole(tmp_path / name, "all of it")
-    reader.join(20)
-    assert got == [b"all of it"]
-    assert stat.S_ISFIFO(pipe.lstat().st_mode)
+    assert pipe.got() == b"all of it"
     assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
 
 
 def test_a_device_stays_one(tmp_path):
-    """The device that is always full, in a folder of ours."""
-    full = tmp_path / "full"
-    try:
-        os.mknod(full, 0o666 | stat.S_IFCHR, os.makedev(1, 7))
-        full.open("wb").close()
-    except OSError:
-        pytest.skip("only root makes devices, and not in every folder")
+    full = device(tmp_path / "full")
     (tmp_path / "link").symlink_to("full")
     for path in (full, tmp_path / "link"):
         with pytest.raises(OSError, match="Errno") as refused:
