@@ -134,7 +134,7 @@ def open_plugin(name: str) -> None:
     """Open ``papers/plugins/KEY.py`` if `name` is KEY, or KEY.NAME."""
     key = name.partition(".")[0]
     path = PLUGINS / f"{key}.py"
-    if key.isidentifier() and key not in {*papers(), *_OPENING} and path.is_file():
+    if key.isidentifier() and key not in {*papers(), *_OPENING, *_ASIDE} and path.is_file():
         _OPENING.add(key)
         try:
             open_paper(str(path))
@@ -368,8 +368,8 @@ def obeyed_at_rest(identifier: str) -> str:
 def is_tested(results: Sequence[Any]) -> bool:
     """Whether one of the results on a statement is more than a vacuous pass.
 
-    A statement that a solver at rest obeys for ever is tested by the mutants that it refutes, or it
-    is not about a solver. A pass of a user's solver is vacuous there.
+    A statement that a solver at rest obeys for ever is tested by the mutants that it refutes, of
+    which `slower` is one, or it is not about a solver. A pass of a user's solver is vacuous there.
     """
     if any(r.verdict.verdict is Ruling.REFUTED or r.verdict.informative for r in results):
         return True
@@ -379,7 +379,7 @@ def is_tested(results: Sequence[Any]) -> bool:
     statement = find_statement(passes[0].verdict.statement)
     if statement.powerless or not statement.at_rest:
         return bool(statement.powerless)
-    return any(statement.id in kills for kills in matrix().values())
+    return bool(statement.slower) or any(statement.id in kills for kills in matrix().values())
 
 
 def trials() -> tuple[Trial, ...]:
@@ -448,6 +448,7 @@ def witnesses() -> dict[str, Path]:
 
 def witness(identifier: str) -> Path | None:
     """The witness of a statement that is false as printed."""
+    open_plugin(identifier)
     for package in _packages():
         if _is_of(identifier, package.paper):
             path = package.folder / "witnesses" / f"{identifier}.json"
