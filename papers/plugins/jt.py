@@ -6,8 +6,6 @@ options are the loss, and either ``hat``, a constant η̂_t (0 stands for 1/β),
 η_t. β is 1 for the exponential loss, n for the logistic one and (k + 1)n for ℓ_poly,k (Lemma 13).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -28,9 +26,6 @@ paper = Paper(
     text="the proceedings",
     random={"gradient_descent": {"loss": ("exp", "log", "poly"), "eta": ("0", "1")}},
 )
-
-
-# The solver
 
 
 def _slopes(xi, loss, k):
@@ -70,7 +65,6 @@ def gradient_descent(problem, loss="exp", k=1.0, hat=0.0, eta=0.0):
         t += 1
 
 
-#: Claims are about all of its options.
 _GD = "gradient_descent:loss=*,k=*,hat=*,eta=*"
 FAMILY = Family("jt")
 
@@ -85,31 +79,28 @@ _mutant("vanishing-steps", "η̂_t = η̂_0/(t + 1)" + _SAYS, "Σ η̂_j is ln t
 _mutant("uphill", "w_{t+1} = w_t + η_t ∇R(w_t)", "the risk grows", "-1.0")
 
 
-# Options and assumptions
+def chosen(case, name, default):
+    """An option of the solver."""
+    return type(default)(getattr(case.solver, name, default))
 
 
 def loss_of(case) -> Loss:
     """The loss that the solver says it has."""
-    name = str(getattr(case.solver, "loss", "exp"))
     known = {"exp": EXPONENTIAL, "log": LOGISTIC}
-    return known[name] if name in known else Polynomial(float(getattr(case.solver, "k", 1.0)))
+    return known.get(chosen(case, "loss", "exp")) or Polynomial(chosen(case, "k", 1.0))
 
 
 def beta(case):
-    """β."""
-    k = float(getattr(case.solver, "k", 1.0))
-    return _beta(case.n, str(getattr(case.solver, "loss", "exp")), k)
+    return _beta(case.n, chosen(case, "loss", "exp"), chosen(case, "k", 1.0))
 
 
 def proper(case):
     """η̂_t ≤ 1/β: at t = 0 for a constant η, where ℓ′(ψ) is largest."""
-    hat, eta = float(getattr(case.solver, "hat", 0.0)), float(getattr(case.solver, "eta", 0.0))
-    if eta:
+    most = chosen(case, "hat", 0.0) * beta(case)
+    if eta := chosen(case, "eta", 0.0):
         start = GeneralisedSum(loss_of(case), [number(0)] * case.n)
-        fine = eta * start.slope / case.n * beta(case) <= 1 + 1e-12
-    else:
-        fine = hat * beta(case) <= 1
-    return None if fine else "some η̂_t is above 1/β"
+        most = eta * start.slope / case.n * beta(case) - 1e-12
+    return None if most <= 1 else "some η̂_t is above 1/β"
 
 
 constant_hat = option("eta", 0, 0.0)
@@ -118,14 +109,37 @@ logistic = option("loss", "log")
 
 
 def convex_tail(case):
-    """The exponential or the logistic loss: ψ* is the negative entropy on Δ_n."""
-    return None if loss_of(case).name != "polynomial" else "ψ* is not known in closed form"
+    """The exponential or the logistic loss."""
+    return None if loss_of(case).name != "polynomial" else "the loss is ℓ_poly,k"
+
+
+_BENT = "rows:1,1;2,-4"
+
+
+def known_optimum(case):
+    """q̄ = argmin f where ψ* ≤ 0 is known: for ℓ_exp and ℓ_log it is the minimiser on Δ_n.
+
+    For ℓ_poly,1 it is q̄ = (4/9, 1/9) on the rows (1, 1), (2, −4): with m = (1, 2) it is ∇ψ(1 − λm)
+    for large λ, ψ*(q̄) = Σ q̄_i − 1 < 0, and ZZᵀq̄ is a multiple of m, the normal of {ψ* < ∞} at q̄.
+    """
+    bent = chosen(case, "k", 1.0) == 1 and case.problem.raw().digest() == load(_BENT).digest()
+    if convex_tail(case) is None or bent:
+        return None
+    return f"q̄ of ℓ_poly,k is known on {_BENT} alone, for k = 1"
+
+
+def optimum(case):
+    """ψ*(q̄), ‖Zᵀq̄‖² and q̄; for ℓ_exp and ℓ_log, ψ*(q̄) = Σ q̄_i ln q̄_i."""
+    if convex_tail(case) is None:
+        entropy = total(number(q) * log(number(q)) for q in case.q_bar if q)
+        return entropy, case.gamma_squared, case.q_bar
+    ninth = Fraction(1, 9)
+    return number(-4 * ninth), number(Fraction(1, 45)), (4 * ninth, ninth)
 
 
 def plain_gd(case):
     """η_t = η ≤ 1."""
-    eta = float(getattr(case.solver, "eta", 0.0))
-    return None if 0 < eta <= 1 else "the solver's η is not in (0, 1]"
+    return None if 0 < chosen(case, "eta", 0.0) <= 1 else "the solver's η is not in (0, 1]"
 
 
 class _At:
@@ -137,7 +151,7 @@ class _At:
         self.psi, self.q = self.sum.psi, self.sum.weights
         self.pull = self.sum.pull(it)
         self.square = self.pull.norm() ** 2
-        eta, hat = float(getattr(case.solver, "eta", 0.0)), float(getattr(case.solver, "hat", 0.0))
+        eta, hat = chosen(case, "eta", 0.0), chosen(case, "hat", 0.0)
         self.hat = eta * self.sum.slope / case.n if eta else number(hat or 1 / beta(case))
         start = self.q if first is None else first.q
         self.along = total(x * q for x, q in zip(self.sum.xi, start, strict=True))
@@ -149,22 +163,19 @@ class _At:
 
 
 class _Descent:
-    """Gradient descent, followed: what it is at t, at t − 1 and at 0, and sums over j < t.
+    """Gradient descent, followed: what it is at t, at t − 1 and at 0.
 
-    Attributes
-    ----------
-    hats, gains : Number
-        Σ_{j<t} η̂_j and Σ_{j<t} η̂_j ‖Zᵀq_j‖².
+    `hats` and `gains` are Σ_{j<t} η̂_j and Σ_{j<t} η̂_j ‖Zᵀq_j‖².
     """
+
+    now: Any = None
+    before: Any = None
+    first: Any = None
 
     def __init__(self, case):
         self.case, self.hats, self.gains = case, number(0), number(0)
-        self.now: Any = None
-        self.before: Any = None
-        self.first: Any = None
 
     def update(self, it):
-        """Take in the next iterate."""
         self.before, self.now = self.now, _At(it, self.first)
         if self.before is None:
             self.first = self.now
@@ -173,30 +184,31 @@ class _Descent:
             self.gains += self.before.hat * self.before.square
 
 
+def along_best(case, it):
+    """⟨w_t, −Zᵀq̄⟩."""
+    if convex_tail(case) is None:
+        return it.toward
+    return total(number(q) * s for q, s in zip(optimum(case)[2], it.scores, strict=True))
+
+
 def from_best(case, at):
-    """D(q̄, q_t) = ψ*(q̄) + ψ(p_t) − ⟨p_t, q̄⟩, with ψ*(q̄) = Σ q̄_i ln q̄_i."""
-    support = [number(q) for q in case.q_bar if q]
-    return total(q * log(q) for q in support) + at.psi + at.it.toward
-
-
-def from_start(first, at):
-    """D(q_0, q_t)."""
-    return first.conjugate + at.psi - at.along
+    """D(q̄, q_t) = ψ*(q̄) + ψ(p_t) − ⟨p_t, q̄⟩."""
+    return optimum(case)[0] + at.psi + along_best(case, at.it)
 
 
 jt = Claims("jt", unit=True)
 steps = jt.sharing(since=1, history=(_Descent,))
 GD = Method(_GD, assumes=(few_rows, proper))
 _STILL = "all terms are those of a step of length 0"
-_SLOW = "jt.gradient_descent/falling-steps"
+_MUTANT = "jt.gradient_descent/"
+_SLOW, _SLOWER, _UPHILL = (
+    _MUTANT + name for name in ("falling-steps", "vanishing-steps", "uphill")
+)
 
 
 def _seen(c):
     found = c.history(_Descent)
     return found.before, found.now, found
-
-
-# Section 2
 
 
 @steps.identity("sec2.step", "Section 2 and Eq. (1)", GD)
@@ -210,21 +222,13 @@ def _mirror_step(it, c):
     return moved(now.it.here, past.it.here, past.pull * past.hat, "w_t − w_{t−1} = −η̂ Zᵀq_{t−1}")
 
 
-@steps.bound(
-    "thm1.dual",
-    "Theorem 1(1), first line",
-    GD,
-    slower="jt.gradient_descent/uphill",
-    at_rest=_STILL,
-)
+@steps.bound("thm1.dual", "Theorem 1(1), first line", GD, at_rest=_STILL, slower=_UPHILL)
 def _dual_step(it, c):
-    r"""f(q_{t+1}) ≤ f(q_t), and η̂_t (f(q_{t+1}) − f(q)) ≤ D(q, q_t) − D(q, q_{t+1}) for all q with
-    ψ*(q) < ∞.
+    r"""f(q_{t+1}) ≤ f(q_t), and η̂_t (f(q_{t+1}) − f(q)) ≤ D(q, q_t) − D(q, q_{t+1}) for all q.
 
-    $f(q_{t+1}) \le f(q_t), \quad \hat\eta_t(f(q_{t+1}) - f(q)) \le D_{\psi^*}(q, q_t) -
-    D_{\psi^*}(q, q_{t+1})$
+    $f(q_{t+1}) \le f(q_t),\ \hat\eta_t(f(q_{t+1})-f(q))\le D_{\psi^*}(q,q_t)-D_{\psi^*}(q,q_{t+1})$
 
-    Checked with q = q_0, and for ℓ_exp and ℓ_log with q = q̄, the minimiser of f on Δ_n."""
+    Checked with q = q_0, and with q = q̄ where it is known."""
     past, now, seen = _seen(c)
     yield at_most(now.square, past.square, "f(q_t) ≤ f(q_{t−1})", allowance=1e-13)
     for what, best, of in _comparisons(c, seen):
@@ -236,21 +240,21 @@ def _comparisons(c, seen):
     """q, 2f(q) and D(q, ·) for the q with which the theorem is compared; q_0 from t = 2 on."""
     first = seen.first
     if seen.before is not first:
-        yield "q_0", first.square, lambda at: from_start(first, at)
-    if convex_tail(c) is None and c.truth.exact:
-        yield "q̄", c.gamma_squared, lambda at: from_best(c, at)
+        yield "q_0", first.square, lambda at: first.conjugate + at.psi - at.along
+    if known_optimum(c) is None and c.truth.exact:
+        yield "q̄", optimum(c)[1], lambda at: from_best(c, at)
 
 
-@steps.bound("thm1.rate", "Theorem 1(1), last line", GD, convex_tail, slower=_SLOW)
+@steps.bound("thm1.rate", "Theorem 1(1), last line", GD, known_optimum, slower=_SLOW)
 def _dual_rate(it, c):
     r"""f(q_t) − f(q̄) ≤ (D(q̄, q_0) − D(q̄, q_t))/Σ_{j<t} η̂_j ≤ D(q̄, q_0)/Σ_{j<t} η̂_j for t > 0.
 
     $f(q_t) - f(q) \le \frac{D_{\psi^*}(q, q_0) - D_{\psi^*}(q, q_t)}{\sum_{j<t}\hat\eta_j} \le
     \frac{D_{\psi^*}(q, q_0)}{\sum_{j<t}\hat\eta_j}$
 
-    Checked with the minimiser q̄ of f on Δ_n, for ℓ_exp and ℓ_log, on any data."""
+    Checked with q = q̄, on any data."""
     _, now, seen = _seen(c)
-    gap, start = (now.square - c.gamma_squared) / 2, from_best(c, seen.first)
+    gap, start = (now.square - optimum(c)[1]) / 2, from_best(c, seen.first)
     yield at_most(gap * seen.hats, start - from_best(c, now), "(f(q_t) − f(q̄)) Σ η̂ ≤ D₀ − D_t")
     yield at_most(0, from_best(c, now), "D(q̄, q_t) ≥ 0", allowance=1e-13)
 
@@ -307,7 +311,7 @@ def _bregman(past, now):
     return past.psi - now.psi - move, total(abs(now.q[i] - past.q[i]) for i in rows)
 
 
-@steps.bound("lem3", "Lemma 3", GD, at_rest="it bounds a step by its own length")
+@steps.bound("lem3", "Lemma 3", GD, at_rest=_STILL, slower=_UPHILL)
 def _smooth_primal(it, c):
     r"""ψ(p_{t+1}) − ψ(p_t) ≤ −η̂_t‖Zᵀq_t‖² + βη̂_t²‖Zᵀq_t‖²/2 and D(q_{t+1}, q_t) ≥
     ‖q_{t+1} − q_t‖₁²/(2β).
@@ -321,7 +325,7 @@ def _smooth_primal(it, c):
     yield at_most(apart**2 / (2 * beta(c)), distance, "‖q_t − q_{t−1}‖₁²/(2β) ≤ D", allowance=1e-13)
 
 
-@steps.bound("lem4", "Lemma 4", GD, at_rest=_STILL)
+@steps.bound("lem4", "Lemma 4", GD, at_rest=_STILL, slower=_UPHILL)
 def _mirror_lemma(it, c):
     r"""η̂_t (f(q_t) − f(q)) ≤ ⟨η̂_t ∇f(q_t), q_t − q_{t+1}⟩ − D(q_{t+1}, q_t) + D(q, q_t) −
     D(q, q_{t+1}) for every q, and h(q_{t+1}) ≤ h(q_t).
@@ -339,10 +343,7 @@ def _mirror_lemma(it, c):
     yield at_most(distance, along, "h(q_t) ≤ h(q_{t−1})", allowance=1e-13)
 
 
-# Section 3
-
-
-@steps.bound("lem6", "Lemma 6", GD, at_rest="it is about every ξ")
+@steps.bound("lem6", "Lemma 6", GD, powerless="it is about every ξ")
 def _conjugate_sign(it, c):
     r"""ψ*(∇ψ(ξ)) ≤ 0 wherever ψ(ξ) ≤ 0; checked at ξ = p_t.
 
@@ -351,46 +352,38 @@ def _conjugate_sign(it, c):
     return at_most(now.conjugate, 0, "ψ*(q_t) ≤ 0") if now.psi <= 0 else None
 
 
-@steps.bound(
-    "thm5.dual",
-    "Theorem 5(2), first bound",
-    GD,
-    convex_tail,
-    separable,
-    slower="jt.gradient_descent/vanishing-steps",
-)
+@steps.bound("thm5.dual", "Theorem 5(2), first bound", GD, known_optimum, separable, slower=_SLOWER)
 def _dual_direction(it, c):
     r"""‖Zᵀq_t − Zᵀq̄‖² ≤ 2D(q̄, q_0)/Σ_{j<t} η̂_j for all t with ψ(Zw_t) ≤ 0.
 
     $\|Z^\top q_t - Z^\top\bar q\|^2 \le \frac{2D_{\psi^*}(\bar q, q_0)}{\sum_{j<t}\hat\eta_j}$
 
-    For ℓ_exp and ℓ_log, where q̄ is the minimiser of f on Δ_n (‖∇ψ‖₁ ≥ 1, Lemma 18)."""
+    Checked where q̄ is known. Part 1, that f(q̄) > 0 and that Zᵀq̄ is unique, is used here."""
     _, now, seen = _seen(c)
     if not now.psi <= 0:
         return None
-    best = pull_of(c, np.array([float(q) for q in c.q_bar]), 1e-15)
+    best = pull_of(c, np.array([float(q) for q in optimum(c)[2]]), 1e-15)
     apart = (now.pull - best).norm() ** 2
     return at_most(apart, 2 * from_best(c, seen.first) / seen.hats, "‖Zᵀ(q_t − q̄)‖² ≤ 2D₀/Σ η̂")
 
 
-@steps.bound("thm5.bias", "Theorem 5(2), second bound", GD, convex_tail, separable, slower=_SLOW)
+@steps.bound("thm5.bias", "Theorem 5(2), second bound", GD, known_optimum, separable, slower=_SLOW)
 def _direction(it, c):
     r"""⟨w_t/‖w_t‖, −Zᵀq̄/‖Zᵀq̄‖⟩ ≥ 1 − δ/Σ_{j<t} η̂_j with δ = (ψ(p_0) + η̂_0 f(q_0))/(2f(q̄)), for
     w_0 = 0 and all t with ψ(Zw_t) ≤ 0.
 
     $\Big\langle\frac{w_t}{\|w_t\|}, \frac{-Z^\top\bar q}{\|Z^\top\bar q\|}\Big\rangle \ge 1 -
     \frac{\delta(w_0, \bar q)}{\sum_{j<t}\hat\eta_j}, \quad \delta(w_0, \bar q) = \frac{\psi(p_0) +
-    \hat\eta_0 f(q_0) + \|w_0\|\|Z^\top\bar q\|}{2f(\bar q)}$"""
+    \hat\eta_0 f(q_0) + \|w_0\|\|Z^\top\bar q\|}{2f(\bar q)}$
+
+    The limit of w_t/‖w_t‖ that follows is this bound for Σ η̂_j → ∞."""
     _, now, seen = _seen(c)
     if not now.psi <= 0:
         return None
-    start = seen.first
-    delta = (start.psi + start.hat * start.square / 2) / c.gamma_squared
-    cosine = it.toward / (c.gamma * it.norm)
+    start, square = seen.first, optimum(c)[1]
+    delta = (start.psi + start.hat * start.square / 2) / square
+    cosine = along_best(c, it) / (sqrt(square) * it.norm)
     return at_most(1 - cosine, delta / seen.hats, "1 − ⟨w_t/‖w_t‖, ū⟩ ≤ δ/Σ η̂_j")
-
-
-# Section 4
 
 
 def two_phases(problem, t0=0):
@@ -471,12 +464,8 @@ def theorem_10(case):
     return None if same_data else "the theorem is about the data sets rows:-1,0;-2,-2*N"
 
 
-def _tenth(case):
-    """What a length of the paper is on the unit ball: its longest row is 0.2√2."""
-    return number(Fraction(1, 5)) * sqrt(number(2))
-
-
 tens = Method(_GD, assumes=(exponential, theorem_10))
+_EVERYONE = "an upper bound that w_t obeys by far, whatever the steps are"
 
 
 @steps.bound("thm10", "Theorem 10", tens, problems=(_TEN.format(9),), powerless="a lower bound")
@@ -489,7 +478,7 @@ def _bias_is_slow(it, c):
     The proof has t ≥ τ, the first t with R(w_t) < 2/n. Rows are divided by 0.2√2 here, so that w is
     multiplied by it, and a step η̂ here is one of η̂/0.08 there."""
     _, now, _ = _seen(c)
-    scale = _tenth(c)
+    scale = sqrt(number(Fraction(2, 25)))
     if it.t == 1:
         yield same_digits(c.gamma * scale, number(Fraction(1, 10)), "γ = 0.1")
     if now.psi < log(2):
@@ -503,13 +492,7 @@ def _bias_is_slow(it, c):
     "Theorem 8, last display",
     tens,
     constant_hat,
-    Erratum(
-        severity="misprint",
-        fixed_by="thm8.lower",
-        charitable="thm8.lower",
-        why="The proof says that ‖w_t‖ ≤ t, so the sign is ≥ and not =.",
-        survives="Everything: the lower bound (ln n − ln 2)/t holds.",
-    ),
+    Erratum("misprint", "thm8.lower"),
     problems=(_TEN.format(9),),
     powerless="a lower bound",
 )
@@ -519,31 +502,34 @@ def _length_as_printed(it, c):
     $\Big\|\frac{w_t}{\|w_t\|} - \bar u\Big\| \ge \frac{\ln n-\ln 2}{\|w_t\|} = \frac{\ln n-\ln
     2}{t} \quad \text{when } \hat\eta_j = 1$
 
-    Smallest witness: the data of Theorem 10 with n = 3, t = 1: ‖w_1‖ = ‖Zᵀq_0‖ ≤ 0.2√2 < 1. Checked
-    as ‖w_t‖ = Σ_{j<t} η̂_j."""
-    steps_taken, scale = c.history(_Descent).hats, _tenth(c)
+    Smallest witness: the data of Theorem 10 with n = 3, where ‖w_t‖ ≤ 0.2√2 t. On any other data it
+    needs z_1 = … = z_n of norm one, and then w_t/‖w_t‖ = ū. Checked as ‖w_t‖ = Σ_{j<t} η̂_j.
+
+    Why: The proof says that ‖w_t‖ ≤ t, so the sign is ≥ and not =.
+    Survives: Everything: the lower bound (ln n − ln 2)/t holds."""
+    steps_taken, scale = c.history(_Descent).hats, sqrt(number(Fraction(2, 25)))
     return equal(it.norm / scale, steps_taken / scale**2, "‖w_t‖ = t", allowance=1e-9, size=1.0)
 
 
 @steps.bound("thm8.lower", "Theorem 8, last display, with ≥", tens, powerless="a lower bound")
 def _length(it, c):
-    r"""‖w_t/‖w_t‖ − ū‖ ≥ ‖v_t‖/‖w_t‖ ≥ (ln n − ln 2)/t for η̂_j = 1 and all large t.
+    r"""‖w_t/‖w_t‖ − ū‖ ≥ (ln n − ln 2)/‖w_t‖ ≥ (ln n − ln 2)/t for η̂_j = 1 and all large t.
 
     $\Big\|\frac{w_t}{\|w_t\|} - \bar u\Big\| \ge \frac{\ln n-\ln 2}{\|w_t\|} \ge \frac{\ln n-\ln
     2}{t} \quad \text{when } \hat\eta_j = 1$
 
-    From R(w_t) < 2/n on, as in Theorem 10."""
+    From R(w_t) < 2/n on, as in Theorem 10; the first inequality for η_j = 1 as well, where
+    ‖w_t‖ = Θ(ln t) is recalled from other work."""
     _, now, seen = _seen(c)
     if now.psi < log(2):
-        cosine = it.toward / (c.gamma * it.norm)
-        bound = (log(c.n) - log(2)) / seen.hats
+        apart = sqrt(2 - 2 * it.toward / (c.gamma * it.norm))
+        bound, scale = log(c.n) - log(2), sqrt(number(Fraction(2, 25)))
+        yield at_most(bound * scale / it.norm, apart, "(ln n − ln 2)/‖w_t‖ ≤ ‖w_t/‖w_t‖ − ū‖")
         # A step η̂ here is one of η̂/0.08 in the paper: t is Σ η̂_j/0.08.
-        yield at_most(
-            bound * _tenth(c) ** 2, sqrt(2 - 2 * cosine), "(ln n − ln 2)/t ≤ ‖w_t/‖w_t‖ − ū‖"
-        )
+        yield at_most(bound * scale**2 / seen.hats, apart, "(ln n − ln 2)/t ≤ ‖w_t/‖w_t‖ − ū‖")
 
 
-@steps.bound("thm9", "Theorem 9, on the data of Theorem 10", tens, proper, at_rest="v_t = v_0 then")
+@steps.bound("thm9", "Theorem 9, on the data of Theorem 10", tens, proper, powerless=_EVERYONE)
 def _orthogonal(it, c):
     r"""‖v_t − v̄‖ ≤ max{‖v_0 − v̄‖, 2} + 2 ln n/(γγ′) + 2; on these data v̄ = v_0 = 0 and γ′ = γ.
 
@@ -554,7 +540,28 @@ def _orthogonal(it, c):
     return at_most(second, 4 + 2 * c.log_n / c.gamma_squared, "‖v_t‖ ≤ 4 + 2 ln n/γ²")
 
 
-# Section 5: losses
+@steps.bound(
+    "thm8.upper",
+    "Theorem 8, first display, on the data of Theorem 10",
+    tens,
+    proper,
+    at_rest="w = 0 has no direction",
+    slower=_SLOW,
+)
+def _bias_is_fast_enough(it, c):
+    r"""‖w_t/‖w_t‖ − ū‖ = O(ln n)/Σ_{j<t} η̂_j: at most √2(4 + 2 ln n/(γγ′))/(γ Σ_{j<t} η̂_j) where
+    ⟨w_t, ū⟩ > ‖v_t‖.
+
+    $\Big\|\frac{w_t}{\|w_t\|} - \bar u\Big\| = \frac{O(\ln n)}{\sum_{j<t}\hat\eta_j}$
+
+    The constant is that of page 27: √2‖v_t‖/‖w_t‖, with Theorem 9 and Lemma 18. 1/Σ η̂_j is O(1/t)
+    for η̂_j = 1, and O(1/ln t) for η_j = 1 by Lemma 20."""
+    cosine = it.toward / (c.gamma * it.norm)
+    if not 2 * cosine**2 > 1:
+        return None
+    bound = sqrt(2) * (4 + 2 * c.log_n / c.gamma_squared) / (c.gamma * c.history(_Descent).hats)
+    return at_most(sqrt(2 - 2 * cosine), bound, "‖w_t/‖w_t‖ − ū‖ ≤ the bound")
+
 
 _KINDS = {"powerless": "it is about a loss, not about a solver", "kind": "anytime"}
 _POINTS = (Fraction(-20), Fraction(-3), Fraction(-1, 2), Fraction(-1, 100))
@@ -603,8 +610,7 @@ def _ratios(c):
 def _convexity(c):
     r"""ℓ′²/(ℓℓ″) increases for the three losses, and ψ is convex: ψ((ξ+ξ′)/2) ≤ (ψ(ξ) + ψ(ξ′))/2.
 
-    $\ell'^2/(\ell\ell'') \text{ is increasing on } (-\infty, \infty) \implies \psi \text{ is
-    convex}$
+    $\ell'^2/(\ell\ell'') \text{ is increasing on } (-\infty,\infty) \implies \psi\text{ is convex}$
 
     For ℓ_exp, and for ℓ_poly,k below 0, it is constant: "increasing" is not strict."""
     for loss in _losses():
@@ -628,8 +634,7 @@ def _sums(c, loss, more=0):
 
 @jt.direct("lem13", "Lemma 13", instances="random ξ", **_KINDS)
 def _smoothness(c):
-    r"""ψ is β-smooth in ℓ_∞ with β = 1 for ℓ_exp, and β ≤ cn if ℓ″ ≤ cℓ′: c = 1 for ℓ_log and k + 1
-    for ℓ_poly,k.
+    r"""ψ is β-smooth in ℓ_∞ with β = 1 for ℓ_exp, and β ≤ cn if ℓ″ ≤ cℓ′ (c = 1 and k + 1).
 
     $\beta = 1 \text{ for } \ell_{exp}; \text{ if } \ell'' \le c\ell', \text{ then } \beta \le cn$
 
@@ -657,17 +662,13 @@ def _sublevel(c):
             yield at_most(found.curvature, 2, "Σ ℓ″(ξ_i)/ℓ′(ψ(ξ)) ≤ 2")
 
 
-def _small_risk(c, at):
-    """Σ_i ℓ(p_i) ≤ ln 2/(2e²)."""
-    return at.sum.mass <= log(2) / (2 * exp(number(2)))
-
-
 @steps.bound(
     "lem14.step",
     "Lemma 14, second sentence",
     Method(_GD, assumes=(few_rows, logistic, constant_hat)),
     separable,
-    at_rest="it bounds a step by its own length",
+    at_rest=_STILL,
+    slower=_SLOW,
 )
 def _small_steps(it, c):
     r"""For ℓ_log, wherever L(Zw_t) ≤ ℓ(0)/(2e²) and η̂_t ≤ 1/2: ψ(p_{t+1}) − ψ(p_t) ≤
@@ -676,21 +677,19 @@ def _small_steps(it, c):
     $\psi(Zw_{t+1}) - \psi(Zw_t) \le (-\hat\eta_t + \hat\eta_t^2)\|Z^\top q_t\|^2, \quad
     D_{\psi^*}(q_{t+1}, q_t) \ge \frac14\|q_{t+1} - q_t\|_1^2$"""
     past, now, _ = _seen(c)
-    if _small_risk(c, past) and past.hat <= number(0.5):
+    if past.sum.mass <= log(2) / (2 * exp(2)) and past.hat <= number(0.5):
         distance, apart = _bregman(past, now)
         gain = past.hat * (1 - past.hat) * past.square
         yield at_most(gain, past.psi - now.psi, "(η̂ − η̂²)‖Zᵀq‖² ≤ ψ(p_{t−1}) − ψ(p_t)")
         yield at_most(apart**2 / 4, distance, "‖q_t − q_{t−1}‖₁²/4 ≤ D", allowance=1e-13)
 
 
-# Appendix D and E
-
-
 @steps.bound(
     "lem19",
     "Lemma 19",
     Method(_GD, assumes=(few_rows, convex_tail, plain_gd)),
-    at_rest="it bounds a step by its own length",
+    at_rest=_STILL,
+    slower=_UPHILL,
 )
 def _risk_falls(it, c):
     r"""R(w_{t+1}) ≤ R(w_t) − η_t (1 − η_t R(w_t)/2)‖∇R(w_t)‖² if η_t R(w_t) ≤ 1.
@@ -698,7 +697,7 @@ def _risk_falls(it, c):
     $\mathcal R(w_{t+1}) \le \mathcal R(w_t) - \eta_t\Big(1 - \frac{\eta_t\mathcal
     R(w_t)}{2}\Big)\|\nabla\mathcal R(w_t)\|^2$"""
     past, now, _ = _seen(c)
-    eta, risk, n = number(float(c.solver.eta)), past.sum.mass / c.n, c.n
+    eta, risk, n = number(chosen(c, "eta", 1.0)), past.sum.mass / c.n, c.n
     slope = past.sum.slope**2 * past.square / n**2
     if eta * risk <= 1:
         fall = eta * (1 - eta * risk / 2) * slope
@@ -710,14 +709,13 @@ def _risk_falls(it, c):
     "Lemma 20",
     Method(_GD, assumes=(few_rows, exponential, plain_gd)),
     separable,
-    at_rest="Σ η̂_j grows by the same η R(w_0) then",
+    powerless="a lower bound on the sum of the risks",
 )
 def _log_growth(it, c):
     r"""Σ_{j<t} η̂_j ≥ ln(1 + ηγ²t/2) for η_t = η ≤ 1 and w_0 = 0.
 
     $\sum_{j<t}\hat\eta_j \ge \ln\Big(1 + \frac{\eta\gamma^2}{2}t\Big)$"""
-    eta = number(float(c.solver.eta))
-    seen = c.history(_Descent)
+    eta, seen = number(chosen(c, "eta", 1.0)), c.history(_Descent)
     return at_most(log(1 + eta * c.gamma_squared * it.t / 2), seen.hats, "ln(1 + ηγ²t/2) ≤ Σ η̂_j")
 
 
@@ -730,15 +728,19 @@ def first_phase(case):
 def _reached(it, case):
     """L(Zw_t) ≤ ℓ(0)/(2e²), and ‖w_t‖ ≤ 256 ln n/γ."""
     mass = GeneralisedSum.at(it, LOGISTIC).mass
-    limit = log(2) / (2 * exp(number(2)))
+    limit = log(2) / (2 * exp(2))
     if mass > limit:
         return False
     return bool(mass <= limit and it.norm <= 256 * case.log_n / case.gamma) or None
 
 
 _LEMMA_21 = (
-    r"t \le \Big(\frac{256\ln n}{\gamma}\Big)^2 \quad \text{and} \quad \|w_t\| \le"
-    r" \frac{256\ln n}{\gamma}"
+    r"\psi(Zw_t) \le 0 \quad \text{and} \quad t \le \Big(\frac{256\ln n}{\gamma}\Big)^2 \quad"
+    r" \text{and} \quad \|w_t\| \le \frac{256\ln n}{\gamma}"
+)
+_WORDS_21 = (
+    "η_j = 1/(2R(w_j)), the first t with L(Zw_t) ≤ ℓ(0)/(2e²) has ψ(Zw_t) ≤ 0, t ≤ (256 ln n/γ)²"
+    " and ‖w_t‖ ≤ 256 ln n/γ."
 )
 WARM = Method("two_phases:t0=*", assumes=(few_rows, first_phase))
 
@@ -749,16 +751,14 @@ WARM = Method("two_phases:t0=*", assumes=(few_rows, first_phase))
     WARM,
     separable,
     Erratum(
-        severity="edge case",
-        fixed_by="lem21.fixed",
-        charitable="lem21.fixed",
+        "edge case",
+        "lem21.fixed",
         why="It fails for a single row alone, where ln n = 0.",
         survives="Everything: the proof needs n^{−128} ≤ 1/(128n), which holds for n ≥ 2.",
     ),
     goal=_reached,
     claim=_LEMMA_21,
-    words="With η_j = 1/(2R(w_j)), the first t with L(Zw_t) ≤ ℓ(0)/(2e²) has t ≤ (256 ln n/γ)² and"
-    " ‖w_t‖ ≤ 256 ln n/γ.",
+    words=f"With {_WORDS_21}",
     note="Smallest witness: n = 1, a_1 = 1: L(Zw_0) = ln 2 is above ln 2/(2e²), but t ≤ 0.",
 )
 @jt.stopping(
@@ -769,8 +769,7 @@ WARM = Method("two_phases:t0=*", assumes=(few_rows, first_phase))
     several_rows,
     goal=_reached,
     claim=r"n \ge 2:\ " + _LEMMA_21,
-    words="For n ≥ 2 and η_j = 1/(2R(w_j)), the first t with L(Zw_t) ≤ ℓ(0)/(2e²) has"
-    " t ≤ (256 ln n/γ)² and ‖w_t‖ ≤ 256 ln n/γ.",
+    words=f"For n ≥ 2 and {_WORDS_21}",
 )
 def _warm_start(c):
     return (256 * c.log_n / c.gamma) ** 2
@@ -790,6 +789,8 @@ TRIALS = (
     Trial("gradient_descent", "opposed:r=8,copies=20", 4),
     Trial("gradient_descent:loss=log,eta=1", "planted:n=20,d=4,gamma=0.2,seed=0", 60),
     Trial("gradient_descent:loss=log,hat=0.5", "rows:1,0;1,1;1,-1", 60),
+    Trial("gradient_descent:loss=poly", _BENT, 200),
+    Trial("gradient_descent:eta=1", _TEN.format(9), 200),
     Trial("gradient_descent:hat=0.08", _TEN.format(9), 200),
     Trial("gradient_descent:hat=0.08", _TEN.format(99), 400),
     Trial("two_phases:t0=33455", "rows:4,1;4,-1", 35000),

@@ -5,8 +5,6 @@ players: w_t is chosen by one, p_t ∈ Δⁿ by the other, both with weights α_
 w̄_T = Σ α_t w_t/S_T. Where Ω(·) and O(·) hide a constant, it is that of the proof, with its page.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -24,9 +22,6 @@ paper = Paper(
     text="the arXiv version",
     random={"p_norm_perceptron": {"p": ("2", "3", "6")}},
 )
-
-
-# Solvers
 
 
 def _softmax(z):
@@ -101,21 +96,19 @@ def _power_map(theta, p):
 def mirror_prox(problem):
     """Algorithm 5, first box, with the parameters of page 26: w_t is the paper's Σ_{s≤t} w_s/t."""
     n, total = problem.n, problem.origin()
-    root = np.sqrt(np.log(n))
-    gamma = 1 / (root + np.sqrt(0.5))
-    alpha_p, alpha_w = gamma / root, root * gamma
+    root = np.sqrt(np.log(n))  # γ/α_p, and α_w/γ
     hat_w = w = problem.origin()
     log_p, sums, t = np.full(n, -np.log(n)), np.zeros(n), 0
     p = sums
     while True:
         hat_p = _softmax(-log_p)
-        said = {"p": sums / t, "w_t": w, "p_t": p} if t else {}
-        yield Iterate(t, total / max(t, 1), extra=said | {"hat_w": hat_w, "hat_p": hat_p})
+        told = {"p": sums / t if t else hat_p, "w_t": w, "p_t": p, "hat_w": hat_w, "hat_p": hat_p}
+        yield Iterate(t, total / max(t, 1), extra=told)
         t += 1
-        w = _into_ball(problem, hat_w + gamma / alpha_w * problem.combine(hat_p))
-        p = _softmax(gamma / alpha_p * problem.scores(hat_w) - log_p)
-        hat_w = _into_ball(problem, hat_w + gamma / alpha_w * problem.combine(p))
-        log_p = log_p - gamma / alpha_p * problem.scores(w)
+        w = _into_ball(problem, hat_w + problem.combine(hat_p) / root)
+        p = _softmax(root * problem.scores(hat_w) - log_p)
+        hat_w = _into_ball(problem, hat_w + problem.combine(p) / root)
+        log_p = log_p - root * problem.scores(w)
         total, sums = total + w, sums + p
 
 
@@ -128,56 +121,33 @@ FAMILY.edit(
     smooth_perceptron,
     "mu-fixed",
     "μ_t = μ_0",
-    "the smoothing never ends",
+    "it smooths for ever",
     {"mu *= 1 - theta": "mu *= 1"},
 )
-FAMILY.edit(
-    accelerated_perceptron,
-    "no-momentum",
-    "β_t = 0",
-    "the rate is 1/T",
-    {"t / (t + 1) * (g - pull)": "0 * pull"},
-)
-FAMILY.edit(
-    nesterov,
-    "no-weights",
-    "η_t = 1/R(u_t) and u_t = s_{t−1}: normalised gradient descent",
-    "the rate is 1/T",
-    {"u = s + v / (2 * (t - 1)) if t > 1 else s": "u = s", "v + t *": "", "v / (2 * (t + 1))": "v"},
-)
-FAMILY.edit(
-    p_norm_perceptron,
-    "no-guess",
-    "The w-player does not guess the next loss",
-    "the regret grows with √T",
-    {"(past + pull)": "past"},
-)
-FAMILY.edit(
-    mirror_prox,
-    "no-extra-step",
-    "Mirror descent: u_t = v_t",
-    "the players are one step behind",
-    {
-        "w = _into_ball(problem, hat_w + gamma / alpha_w * problem.combine(hat_p))": "w = hat_w",
-        "p = _softmax(gamma / alpha_p * problem.scores(hat_w) - log_p)": "p = hat_p",
-    },
-)
-
-
-# The players, followed along the outputs
+_NONE = {"t / (t + 1) * (g - pull)": "0 * pull"}
+FAMILY.edit(accelerated_perceptron, "no-momentum", "β_t = 0", "the rate is 1/T", _NONE)
+_LONG = {"v - t / (2": "v - 30 * t / (2"}
+FAMILY.edit(accelerated_perceptron, "long-steps", "θ_t = 15t/(t + 1)", "‖v‖ is too large", _LONG)
+_PLAIN = {
+    "u = s + v / (2 * (t - 1)) if t > 1 else s": "u = s",
+    "v + t *": "",
+    "v / (2 * (t + 1))": "v",
+}
+FAMILY.edit(nesterov, "no-weights", "Normalised gradient descent", "the rate is 1/T", _PLAIN)
+_LATE = {"(past + pull)": "past"}
+FAMILY.edit(p_norm_perceptron, "no-guess", "No optimism", "the regret grows with √T", _LATE)
+_ONE = {
+    "w = _into_ball(problem, hat_w + problem.combine(hat_p) / root)": "w = hat_w",
+    "p = _softmax(root * problem.scores(hat_w) - log_p)": "p = hat_p",
+}
+FAMILY.edit(mirror_prox, "no-extra-step", "Mirror descent: u_t = v_t", "it is one step late", _ONE)
 
 
 class _Play:
     """w_t, p_t and the regrets of both players under Protocol 1, with α_t = t.
 
-    Attributes
-    ----------
-    S : int
-        Σ_{t≤T} α_t.
-    moves, pulls : Vec
-        Σ α_t w_t and Σ α_t Aᵀp_t.
-    changes, steps, w_steps : Number
-        Σ ‖p_t − p_{t−1}‖₁², Σ t²‖w_t − w_{t−1}‖² and Σ t(t − 1)‖w_t − w_{t−1}‖².
+    S, moves and pulls are Σ α_t, Σ α_t w_t and Σ α_t Aᵀp_t; changes, steps and w_steps are
+    Σ ‖p_t − p_{t−1}‖₁², Σ t²‖w_t − w_{t−1}‖² and Σ t(t − 1)‖w_t − w_{t−1}‖².
     """
 
     late = 0  # w̄_T is the output at t = T − late
@@ -190,12 +160,12 @@ class _Play:
         self.changes = self.steps = self.w_steps = self.w_loss = self.p_loss = number(0)
 
     def update(self, it):
-        """Follow the next round."""
         T = it.t + self.late
         if T:
             self.S += T
             before = self.move
             self.play(it, T)
+            self.moves = weighted_sum(1.0, self.moves, float(T), self.move)
             gain, far = self.pull.inner(self.move), (self.move - before).norm() ** 2
             self.w_loss += T * (self.move.norm() ** 2 / 2 - gain)
             self.p_loss += T * gain
@@ -203,15 +173,12 @@ class _Play:
 
     def play(self, it, T):
         """The w-player plays OFTL, then the p-player FTRL⁺."""
-        self.move_to(weighted_sum(1 / self.S, self.pulls, T / self.S, self.pull), T)
+        self.move = weighted_sum(1 / self.S, self.pulls, T / self.S, self.pull)
         self.answer(soft_weights(it, factor=self.scale(T)), T)
 
     def scale(self, T):
         """Σ α_t w_t/4 over the output."""
         return 1.0
-
-    def move_to(self, w, T):
-        self.move, self.moves = w, weighted_sum(1.0, self.moves, float(T), w)
 
     def answer(self, soft, T):
         p, off = soft
@@ -250,10 +217,7 @@ class _Nesterov(_Play):
         ratio = T / (T - 1) if T > 1 else 0.0
         u = weighted_sum(1 + ratio, self.last, -ratio, self.before or self.last)
         self.answer(soft_weights(it, u), T)
-        self.move_to(self.pulls * (1 / number(self.S)), T)
-
-
-# Assumptions
+        self.move = self.pulls * (1 / number(self.S))
 
 
 wang = Claims("wang", unit=True)
@@ -262,33 +226,27 @@ SMOOTH = Method("smooth_perceptron", assumes=(several_rows,))
 FAST = Method("accelerated_perceptron", assumes=(several_rows,))
 NAG = Method("nesterov", assumes=(several_rows,))
 PROX = Method("mirror_prox", assumes=(several_rows,))
-_ANY_PLAY = "regrets are compared with each other, whatever the players do"
-_DESCENT = "wang.mirror_prox/no-extra-step"
-_SLOW = "wang.accelerated_perceptron/no-momentum"
+_ANY = "regrets are compared with each other, whatever the players do"
+_DESCENT, _FIXED = "wang.mirror_prox/no-extra-step", "wang.smooth_perceptron/mu-fixed"
+_SLOW, _PLAIN_STEPS = "wang.accelerated_perceptron/no-momentum", "wang.nesterov/no-weights"
 
 
-def game_value(it):
-    """m(w̄_T) = min_i (A w̄_T)_i − ‖w̄_T‖²/2."""
-    return it.smallest - it.norm_squared / 2
-
-
-# Section 3 and 4.2, the smooth perceptron
-
-
-@wang.bound("thm2", "Theorem 2, for the game (6)", SMOOTH, separable, _Averages, at_rest=_ANY_PLAY)
+@wang.bound(
+    "thm2", "Theorem 2, for the game (6)", SMOOTH, separable, _Averages, at_rest=_ANY, slower=_FIXED
+)
 def _players(it, c):
     r"""m(w) − m(w̄_T) ≤ (Rᵖ + Rʷ)/Σ α_t for every w; checked at w = γw*, where m is largest.
 
     $m(w) - m(\bar w_T) \le \Big(\sum_{t=1}^T \alpha_t\Big)^{-1} (R^p + R^w)$"""
     play = c.history(_Averages)
     total = sum(play.regrets(it), number(0))
-    return at_most(c.gamma_squared / 2 - game_value(it), total / play.S, "m(γw*) − m(w̄_T) ≤")
+    gap = (c.gamma_squared + it.norm_squared) / 2 - it.smallest  # m(w) is min_i (Aw)_i − ‖w‖²/2
+    return at_most(gap, total / play.S, "m(γw*) − m(w̄_T) ≤")
 
 
 @wang.identity("prop1", "Proposition 1", SMOOTH, _Averages)
 def _two_boxes(it, c):
-    r"""The two boxes of Algorithm 1 are the same for α_t = t: v_{T−1} = w̄_T and
-    q_{T−1} = Σ α_t p_t/Σ α_t.
+    r"""Both boxes of Algorithm 1 agree for α_t = t: v_{T−1} = w̄_T, q_{T−1} = Σ α_t p_t/Σ α_t.
 
     $v_{T-1} = \bar w_T, \quad q_{T-1} = \frac{\sum_{t=1}^T \alpha_t p_t}{\sum_{t=1}^T \alpha_t}$
 
@@ -306,12 +264,13 @@ def _regret_bounds(play, it, c):
     yield at_most(p + 2 * play.changes, 4 * c.log_n, "Rᵖ + 2 Σ ‖p_t − p_{t−1}‖₁² ≤ 4 ln n")
 
 
-@wang.bound("thm3.regret", "Theorem 3, first sentence", SMOOTH, _Averages, at_rest=_ANY_PLAY)
+@wang.bound(
+    "thm3.regret", "Theorem 3, first sentence", SMOOTH, _Averages, at_rest=_ANY, slower=_FIXED
+)
 def _smooth_regret(it, c):
     r"""Rʷ ≤ 2 Σ_{t≤T} ‖p_t − p_{t−1}‖₁² and Rᵖ ≤ 4 ln n − 2 Σ_{t≤T} ‖p_t − p_{t−1}‖₁² for α_t = t.
 
-    $R^w \le 2\sum_{t=1}^T \|p_t - p_{t-1}\|_1^2, \quad R^p \le 4\log n - 2\sum_{t=1}^T \|p_t -
-    p_{t-1}\|_1^2$"""
+    $R^w \le 2\sum_{t=1}^T\|p_t-p_{t-1}\|_1^2,\ R^p \le 4\log n-2\sum_{t=1}^T\|p_t-p_{t-1}\|_1^2$"""
     return _regret_bounds(c.history(_Averages), it, c)
 
 
@@ -322,48 +281,26 @@ def _positive(it, c, T):
 
 
 @wang.bound(
-    "thm3.gap",
-    "Theorem 3, second sentence, and Eq. (23)",
-    SMOOTH,
-    separable,
-    slower="wang.smooth_perceptron/mu-fixed",
+    "thm3.gap", "Theorem 3, second sentence, and Eq. (23)", SMOOTH, separable, slower=_FIXED
 )
 def _smooth_gap(it, c):
-    r"""m(ŵ*) − m(w̄_T) ≤ 8 ln n/(T(T + 1)), where m(ŵ*) = γ²/2, and the margin of w̄_T is not
-    negative for T ≥ 4√(ln n)/γ.
+    r"""γ²/2 − m(w̄_T) ≤ 8 ln n/(T(T + 1)), and γ(w̄_T) ≥ 0 for T ≥ 4√(ln n)/γ.
 
     $m(\hat w^*) - m(\bar w_T) \le \frac{8\log n}{T(T+1)}; \quad \bar w_T \text{ has non-negative
     margin when } T = \Omega(\sqrt{\log n}/\gamma)$
 
     The constant 4 is that of the proof, page 21."""
     T = it.t + 1
-    gap = c.gamma_squared / 2 - game_value(it)
+    gap = (c.gamma_squared + it.norm_squared) / 2 - it.smallest
     yield at_most(gap, 8 * c.log_n / (T * (T + 1)), "m(ŵ*) − m(w̄_T) ≤ 8 ln n/(T(T+1))")
     yield from _positive(it, c, T)
-
-
-def _soft_minimum(it, mu):
-    """min_q qᵀAv + μ D(q, 1/n) = −μ ln Σ_i exp(−(Av)_i/μ)/n at v = w_t."""
-    scores, low = it.score_doubles, float(it.score_doubles.min())
-    mean = float(np.exp((low - scores) / mu).mean())
-    error = 2 * it.score_error + 8 * mu * softmax_rounding(scores / mu)
-    return ball(low - mu * np.log(mean), 1.01 * error)
-
-
-_GAP = r"\gamma^2/2 \le \|A v_t\|^2/2 \le \psi_{\mu_t}(v_t)"
 
 
 @games.bound(
     "sec4.2.gap",
     "Section 4.2, the excessive gap condition",
     SMOOTH,
-    Erratum(
-        severity="misprint",
-        fixed_by="sec4.2.gap.fixed",
-        charitable="sec4.2.gap.fixed",
-        why="It has Av_t where Soheili and Peña have Aᵀq_t, and nothing is built on it.",
-        survives="Everything: the paper's own proofs do not use the condition.",
-    ),
+    Erratum("misprint", "sec4.2.gap.fixed"),
     problems=("duplicated:n=20,d=4,copies=3",),
 )
 def _excessive_gap_as_printed(it, c):
@@ -372,10 +309,13 @@ def _excessive_gap_as_printed(it, c):
     $\forall t \ge 1:\ \gamma^2/2 \le \|A v_t\|^2/2 \le \psi_{\mu_t}(v_t)$
 
     ‖Av_t‖² is a sum over all rows. Smallest witness: A = (1, 1)ᵀ, v_t = 1 for all t, so that
-    ‖Av_t‖²/2 = 1 and ψ_μ(v_t) = −1/2 + 1 = 1/2."""
+    ‖Av_t‖²/2 = 1 and ψ_μ(v_t) = −1/2 + 1 = 1/2.
+
+    Why: It has Av_t where Soheili and Peña have Aᵀq_t, and nothing is built on it.
+    Survives: Everything: the paper's own proofs do not use the condition."""
     square = sum((s * s for s in it.scores), number(0))
     yield at_most(c.gamma_squared, square, "γ² ≤ ‖Av_t‖²")
-    yield at_most(square / 2, _smoothed(it, c), "‖Av_t‖²/2 ≤ ψ_μ(v_t)")
+    yield at_most(square / 2, _smoothed(it), "‖Av_t‖²/2 ≤ ψ_μ(v_t)")
 
 
 @games.bound("sec4.2.gap.fixed", "Section 4.2, with Aᵀq_t for Av_t", SMOOTH, _Averages)
@@ -386,15 +326,16 @@ def _excessive_gap(it, c):
     play = c.history(_Averages)
     square = (play.pulls.norm() / play.S) ** 2
     yield at_most(c.gamma_squared, square, "γ² ≤ ‖Aᵀq_t‖²")
-    yield at_most(square / 2, _smoothed(it, c), "‖Aᵀq_t‖²/2 ≤ ψ_μ(v_t)")
+    yield at_most(square / 2, _smoothed(it), "‖Aᵀq_t‖²/2 ≤ ψ_μ(v_t)")
 
 
-def _smoothed(it, c):
-    """ψ_μ(v_t) for μ = μ_t."""
-    return _soft_minimum(it, 8 / ((it.t + 1) * (it.t + 2))) - it.norm_squared / 2
-
-
-# Section 4.3, the accelerated perceptron
+def _smoothed(it):
+    """ψ_μ(v_t) for μ = μ_t, where min_q qᵀAv + μ D(q, 1/n) = −μ ln Σ_i exp(−(Av)_i/μ)/n."""
+    scores, low = it.score_doubles, float(it.score_doubles.min())
+    mu = 8 / ((it.t + 1) * (it.t + 2))
+    mean = float(np.exp((low - scores) / mu).mean())
+    error = 2 * it.score_error + 8 * mu * softmax_rounding(scores / mu)
+    return ball(low - mu * np.log(mean), 1.01 * error) - it.norm_squared / 2
 
 
 @wang.identity("prop2", "Proposition 2", FAST, _Play, since=1)
@@ -408,19 +349,17 @@ def _two_boxes_of_sums(it, c):
     return same(it.here, c.history(_Play).moves, "v_T = ¼ Σ α_t w_t", factor=0.25)
 
 
-@games.bound("thm4.regret", "Theorem 4, first sentence", FAST, _Play, at_rest=_ANY_PLAY)
+@games.bound("thm4.regret", "Theorem 4, first sentence", FAST, _Play, at_rest=_ANY, slower=_SLOW)
 def _fast_regret(it, c):
     r"""Rʷ ≤ 2 Σ_{t≤T} ‖p_t − p_{t−1}‖₁² and Rᵖ ≤ 4 ln n − 2 Σ_{t≤T} ‖p_t − p_{t−1}‖₁² for α_t = t.
 
-    $R^w \le 2\sum_{t=1}^T \|p_t - p_{t-1}\|_1^2, \quad R^p \le 4\log n - 2\sum_{t=1}^T \|p_t -
-    p_{t-1}\|_1^2$"""
+    $R^w \le 2\sum_{t=1}^T\|p_t-p_{t-1}\|_1^2,\ R^p \le 4\log n-2\sum_{t=1}^T\|p_t-p_{t-1}\|_1^2$"""
     return _regret_bounds(c.history(_Play), it, c)
 
 
 @games.bound("thm4.rate", "Theorem 4, second sentence", FAST, separable, slower=_SLOW)
 def _fast_rate(it, c):
-    r"""γ̄(v_T) ≥ γ − 8 ln n/(γT(T + 1)) for all T ≥ 1, and w̄_T has a non-negative margin for
-    T ≥ 4√(ln n)/γ.
+    r"""γ̄(v_T) ≥ γ − 8 ln n/(γT(T + 1)) for all T ≥ 1, and γ(w̄_T) ≥ 0 for T ≥ 4√(ln n)/γ.
 
     $\bar w_T \text{ has a non-negative margin when } T = \Omega(\sqrt{\log n}/\gamma) \text{ and }
     \bar\gamma(v_T) = \Omega\Big(\gamma - \frac{8\log n}{\gamma T(T+1)}\Big)$
@@ -436,7 +375,8 @@ def _fast_rate(it, c):
     "Proof of Theorem 4, page 24",
     FAST,
     separable,
-    at_rest="it is about γ̄(v)‖v‖, which may stay as it is",
+    at_rest="v = 0 obeys it",
+    slower="wang.accelerated_perceptron/long-steps",
 )
 def _norm_certificate(it, c):
     r"""γ̄(v_T) ≥ γ − ln n/‖v_T‖.
@@ -446,12 +386,13 @@ def _norm_certificate(it, c):
 
 
 @games.bound("lem5", "Lemma 5", FAST, separable, slower=_SLOW)
+@games.bound("eq39", "Eq. (39), where v_T is w̃_T", NAG, separable, slower=_PLAIN_STEPS)
 def _norm_grows(it, c):
     r"""‖v_T‖ ≥ T(T + 1)γ/8.
 
     $\|v_T\|_2 \ge \frac{T(T+1)\gamma}{8}$
 
-    The proof has p_t for p_{t−1} in its second line, which changes nothing."""
+    The proof of the lemma has p_t for p_{t−1} in its second line, which changes nothing."""
     return at_most(it.t * (it.t + 1) * c.gamma / 8, it.norm, "T(T+1)γ/8 ≤ ‖v_T‖")
 
 
@@ -465,18 +406,7 @@ def _momentum_step(now, before, sign):
     return same(ours, step, "g_t = β_t (g_{t−1} ± ∇R(v_t)/R(v_t))")
 
 
-@games.identity(
-    "eq8",
-    "Eq. (8), first line",
-    FAST,
-    Erratum(
-        severity="misprint",
-        fixed_by="eq8.fixed",
-        charitable="eq8.fixed",
-        why="The first box of Algorithm 2 has the sign that Ji, Srebro and Telgarsky print.",
-        survives="Everything: all proofs start from the first box of Algorithm 2.",
-    ),
-)
+@games.identity("eq8", "Eq. (8), first line", FAST, Erratum("misprint", "eq8.fixed"))
 def _momentum_as_printed(now, before, c):
     r"""g_t = β_t (g_{t−1} − ∇R(v_t)/R(v_t)).
 
@@ -485,7 +415,10 @@ def _momentum_as_printed(now, before, c):
     It is read with g_{t−1} on the right, for with g_t it is no update. ∇R(v)/R(v) = −Aᵀq, so it has
     the opposite sign of the first box, g_t = β_t (g_{t−1} − Aᵀq_t). Smallest witness: A = (1),
     t = 1, g_0 = 0: the box has g_1 = −1/2, equation (8) has 1/2, with which v_2 = v_1 + 1/6 and not
-    v_1 + 1/2."""
+    v_1 + 1/2.
+
+    Why: The first box of Algorithm 2 has the sign that Ji, Srebro and Telgarsky print.
+    Survives: Everything: all proofs start from the first box of Algorithm 2."""
     return _momentum_step(now, before, -1)
 
 
@@ -495,9 +428,6 @@ def _momentum_as_meant(now, before, c):
 
     $g_t = \beta_t \Big(g_{t-1} + \frac{\nabla R(v_t)}{R(v_t)}\Big)$"""
     return _momentum_step(now, before, 1)
-
-
-# Section 5.1, Nesterov's method
 
 
 @games.identity("thm6.equal", "Theorem 6, first sentence", NAG, _Nesterov)
@@ -510,12 +440,11 @@ def _nesterov_boxes(it, c):
     return same(it.here, c.history(_Nesterov).moves, "s_T = ¼ Σ α_t w_t", factor=0.25)
 
 
-@games.bound("thm6.rate", "Theorem 6", NAG, separable, slower="wang.nesterov/no-weights")
+@games.bound("thm6.rate", "Theorem 6", NAG, separable, slower=_PLAIN_STEPS)
 def _nesterov_rate(it, c):
     r"""γ(s_T) ≥ γ − (8 ln n + 2)/(T(T + 1)γ) for all T ≥ 1, where γ(s) = min_i (As)_i/‖s‖.
 
-    $\frac{\min_{p\in\Delta^n} p^\top A s_T}{\|s_T\|_2} \ge \gamma - \frac{8\log
-    n+2}{T(T+1)\gamma}$"""
+    $\frac{\min_{p\in\Delta^n} p^\top As_T}{\|s_T\|_2} \ge \gamma-\frac{8\log n+2}{T(T+1)\gamma}$"""
     bound = (8 * c.log_n + 2) / (c.gamma * it.t * (it.t + 1))
     return at_most(c.gamma - it.margin, bound, "γ − γ(s_T) ≤ (8 ln n + 2)/(T(T+1)γ)")
 
@@ -535,27 +464,11 @@ def _nesterov_regret(it, c):
     yield nearly(w, bound, what, rounding=off, size=float(4 * c.log_n))
 
 
-@games.bound("eq39", "Eq. (39)", NAG, separable, slower="wang.nesterov/no-weights")
-def _nesterov_norm(it, c):
-    r"""‖w̃_T‖ ≥ T(T + 1)γ/8.
-
-    $\|\widetilde w_T\|_2 \ge \frac{T(T+1)\gamma}{8}$"""
-    return at_most(it.t * (it.t + 1) * c.gamma / 8, it.norm, "T(T+1)γ/8 ≤ ‖w̃_T‖")
-
-
-# Section 4.4 and Appendix C.5, mirror prox
-
-
 @games.bound(
-    "thm9.rate",
-    "Proof of Theorem 9, page 29; Theorem 5",
-    PROX,
-    separable,
-    slower=_DESCENT,
+    "thm9.rate", "Proof of Theorem 9, page 29; Theorem 5", PROX, separable, slower=_DESCENT
 )
 def _prox_rate(it, c):
-    r"""min_i (A w̄_T)_i ≥ γ − 3√(ln n)/(2T) for w̄_T = Σ w_t/T, so it is not negative for
-    T ≥ 3√(ln n)/(2γ).
+    r"""min_i (A w̄_T)_i ≥ γ − 3√(ln n)/(2T) for w̄_T = Σ w_t/T: ≥ 0 for T ≥ 3√(ln n)/(2γ).
 
     $\gamma\Big(\frac1T\sum_{t=1}^T w_t\Big) \ge \gamma - \frac{3\sqrt{\log n}}{2T}$
 
@@ -597,7 +510,7 @@ def _prox_regret(it, c):
             yield at_most(it.t * (pull.norm() - it.smallest), bound, "Rᵖ + Rʷ ≤ 3√(ln n)/2")
 
 
-@games.identity("thm8", "Theorem 8", PROX, at_rest="it is about what the solver reports")
+@games.identity("thm8", "Theorem 8", PROX, at_rest="it is about reports", slower=_DESCENT)
 def _same_moves(now, before, c):
     r"""MPLFP is the game of Algorithm 5: from ŵ_{t−1} and p̂_{t−1} both players move twice, by
     Aᵀp/√(ln n) on the unit ball and by −√(ln n) A w in entropy; first against the other's
@@ -620,9 +533,6 @@ def _same_moves(now, before, c):
             yield same(claimed_pull(now, now.claim(name), name), right, name)
 
 
-# Section 5.2, the p-norm perceptron
-
-
 @games.bound(
     "thm7",
     "Theorem 7 and Eq. (42)",
@@ -641,8 +551,6 @@ def _p_norm_rate(it, c):
     bound = sqrt(2 * (number(p) - 1) * c.log_n) / it.t
     return at_most(c.margin_in(p / (p - 1)) - it.smallest, bound, "γ − min_i (A w̄_T)_i ≤ the rate")
 
-
-# Runs
 
 _DATA = (
     ("planted:n=60,d=6,gamma=0.1,seed=0", 150),

@@ -11,8 +11,6 @@ largest for which ω has modulus one, Ω_x = ln n and Ω_y = 1/2: ℒ = 1/√(α
 Ωℒ = ln n/s + s/2. The solver's option ``s`` is that; 0 stands for the best, √(2 ln n).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -30,9 +28,6 @@ paper = Paper(
     text="the proceedings, without the appendix",
     random={"mirror_prox": {"s": ("0", "1", "3")}},
 )
-
-
-# The solver
 
 
 def _softmax(z):
@@ -66,26 +61,13 @@ def mirror_prox(problem, s=0.0, eps=0.0):
 
 
 FAMILY = Family("yu")
-FAMILY.edit(
-    mirror_prox,
-    "no-extra-step",
-    "w_t = v_t: the gradient is taken where the step starts",
-    "the average of mirror descent has no rate 1/t",
-    {
-        "wx = _softmax(logs - s * problem.scores(v))": "wx = vx",
-        "wy = _ball(problem, v + problem.combine(vx) / s)": "wy = v",
-    },
-)
-FAMILY.edit(
-    mirror_prox,
-    "small-steps",
-    "γ_t = γ/√t",
-    "the rate is 1/√t",
-    {"logs - s *": "logs - s / np.sqrt(t) *", ") / s)": ") / (s * np.sqrt(t)))"},
-)
-
-
-# Quantities and assumptions
+_ONE = {
+    "wx = _softmax(logs - s * problem.scores(v))": "wx = vx",
+    "wy = _ball(problem, v + problem.combine(vx) / s)": "wy = v",
+}
+FAMILY.edit(mirror_prox, "no-extra-step", "Mirror descent: w_t = v_t", "it is one step late", _ONE)
+_SMALL = {"logs - s *": "logs - s / np.sqrt(t) *", ") / s)": ") / (s * np.sqrt(t)))"}
+FAMILY.edit(mirror_prox, "small-steps", "γ_t = γ/√t", "the rate is 1/√t", _SMALL)
 
 
 def small_epsilon(case):
@@ -114,20 +96,15 @@ def upper_value(it):
 
 yu = Claims("yu", unit=True)
 MPLFP = Method("mirror_prox:s=*,eps=*", assumes=(several_rows,))
-_SLOW = "yu.mirror_prox/small-steps"
-_DESCENT = "yu.mirror_prox/no-extra-step"
+_SLOW, _DESCENT = "yu.mirror_prox/small-steps", "yu.mirror_prox/no-extra-step"
 _EVERY = "it holds for every z, whoever found it"
-_REPORTED = "it is about w_t and v_t, which the solver reports beside y_t"
-
-# Section 4
 
 
 @yu.bound("thm1", "Theorem 1, for problem (5)", MPLFP, since=1, slower=_SLOW)
 def _residual(it, c):
     r"""x_t ∈ Δ_n, ‖y_t‖ ≤ 1 and ε_sad(z_t) ≤ Ωℒ/t for every t ≥ 1, with step sizes γ_t = 1/ℒ.
 
-    $\overline\phi(x_t) - \underline\phi(y_t) = \epsilon_{sad}(z_t) \le \frac{\Omega\mathcal
-    L}{t}$"""
+    $\overline\phi(x_t) - \underline\phi(y_t)=\epsilon_{sad}(z_t)\le\frac{\Omega\mathcal L}{t}$"""
     bound = omega_l(c) / it.t
     yield at_most(it.norm, 1 + 1e-12, "‖y_t‖ ≤ 1")
     yield at_most(c.gamma - it.smallest, bound, "Opt − φ̲(y_t) ≤ Ωℒ/t")
@@ -136,7 +113,7 @@ def _residual(it, c):
         yield at_most(upper_value(it) - it.smallest, bound, "ε_sad(z_t) ≤ Ωℒ/t")
 
 
-@yu.bound("sec3.residual", "Section 3, the saddle point residual", MPLFP, at_rest=_EVERY)
+@yu.bound("sec3.residual", "Section 3, the saddle point residual", MPLFP, powerless=_EVERY)
 def _weak_duality(it, c):
     r"""ε_sad(z) is the sum of φ̄(x) − Opt ≥ 0 and Opt − φ̲(y) ≥ 0.
 
@@ -149,10 +126,7 @@ def _weak_duality(it, c):
     yield at_most(it.smallest, c.gamma, "φ̲(y_t) ≤ Opt", size=size, allowance=1e-13)
 
 
-# Section 5
-
-
-@yu.bound("thm2.b", "Theorem 2(b)", MPLFP, since=1, at_rest=_EVERY)
+@yu.bound("thm2.b", "Theorem 2(b)", MPLFP, since=1, powerless=_EVERY)
 def _residual_certifies(it, c):
     r"""If φ̲(y_t) ≤ 0, then ‖Ax_t‖ ≤ ε_sad(z_t): x_t is an ε-solution as soon as ε_sad(z_t) ≤ ε.
 
@@ -169,13 +143,7 @@ def _residual_certifies(it, c):
 @yu.direct(
     "sec5.2.strict",
     "Section 5.2, after Theorem 2",
-    Erratum(
-        severity="edge case",
-        fixed_by="sec5.2.strict.fixed",
-        charitable="sec5.2.strict.fixed",
-        why="It fails only where y_t is the optimal solution itself.",
-        survives="Everything: Theorem 2 does not use that it is strict.",
-    ),
+    Erratum("edge case", "sec5.2.strict.fixed"),
     kind="anytime",
     powerless="it is about one step on two rows",
 )
@@ -185,13 +153,15 @@ def _strictly_below(c):
     $\rho(A) > \underline\phi(y_t) > 0$
 
     Smallest witness: two rows a_1 = a_2 = 1, ρ(A) = 1, and α_x = α_y: the step from y = 0 with
-    x = (½, ½) is y_1 = Ax = 1, and φ̲(y_1) = 1."""
-    rows, x = (Fraction(1), Fraction(1)), (Fraction(1, 2), Fraction(1, 2))
-    y = min(Fraction(1), sum((a * b for a, b in zip(rows, x, strict=True)), Fraction(0)))
-    yield fact(min(a * y for a in rows) < 1, "φ̲(y_1) < ρ(A) = 1")
+    x = (½, ½) is y_1 = Ax = 1, and φ̲(y_1) = 1.
+
+    Why: It fails only where y_t is the optimal solution itself.
+    Survives: Everything: Theorem 2 does not use that it is strict."""
+    y = min(Fraction(1), 2 * Fraction(1, 2))
+    yield fact(y < 1, "φ̲(y_1) < ρ(A) = 1")
 
 
-@yu.bound("sec5.2.strict.fixed", "Section 5.2, with ≥", MPLFP, separable, at_rest="y = 0 obeys it")
+@yu.bound("sec5.2.strict.fixed", "Section 5.2, with ≥", MPLFP, separable, powerless=_EVERY)
 def _below(it, c):
     r"""ρ(A) ≥ φ̲(y_t) for every t.
 
@@ -201,8 +171,7 @@ def _below(it, c):
 
 @yu.identity("sec5.3.x", "Section 5.3, the prox mapping of x", MPLFP, since=1)
 def _prox_of_x(now, before, c):
-    r"""Both steps multiply x by exp(−γAᵀξ_y/α_x) and divide by the sum: from v_t, with the gradient
-    at v_t and at w_t.
+    r"""Both steps multiply x by exp(−γAᵀξ_y/α_x) and divide by the sum: with ξ = v_t, and ξ = w_t.
 
     $[\mathrm{Prox}_x^{\omega_x}(\zeta)]_i = \frac{x_i\exp\{-\zeta_i\}}{\sum_k x_k\exp\{-\zeta_k\}}$
 
@@ -215,10 +184,16 @@ def _prox_of_x(now, before, c):
             yield same(claimed_pull(now, now.claim(name), name), right, f"Prox_x of {name}")
 
 
-@yu.identity("sec5.3.y", "Section 5.3, the prox mapping of y", MPLFP, since=1, at_rest=_REPORTED)
+@yu.identity(
+    "sec5.3.y",
+    "Section 5.3, the prox mapping of y",
+    MPLFP,
+    since=1,
+    at_rest="it is about reports",
+    slower=_DESCENT,
+)
 def _prox_of_y(now, before, c):
-    r"""Both steps add γAξ_x/α_y to y and project on the unit ball: from v_t, with the gradient at
-    v_t and at w_t.
+    r"""Both steps add γAξ_x/α_y to y and project on the unit ball: with ξ = v_t, and with ξ = w_t.
 
     $[\mathrm{Prox}_y^{\omega_y}(\zeta)]_j = \begin{cases} y_j - \zeta_j, & \text{if } \|y -
     \zeta\|_2 \le 1 \\ \frac{y_j-\zeta_j}{\|y-\zeta\|_2}, & \text{otherwise} \end{cases}$"""
@@ -235,15 +210,7 @@ def _prox_of_y(now, before, c):
 @yu.direct(
     "sec5.4",
     "Section 5.4, the bound on Ωℒ",
-    Erratum(
-        severity="transcription",
-        fixed_by="sec5.4.fixed",
-        charitable="sec5.4.fixed",
-        why="For the usual norm √(α_x‖x‖₁² + α_y‖y‖²) no choice of α_x and α_y attains it for n ≥ "
-        "19; the appendix, where Ω and ℒ are derived, is not at hand and may have another norm.",
-        survives="The rates: with √(2 ln n) for √(ln n) + √½, at most √2 times as much, Theorem 3 "
-        "holds, and n ≤ 18 it holds as it is.",
-    ),
+    Erratum("transcription", "sec5.4.fixed"),
     kind="value",
     powerless="it is about constants",
     inputs={"n": wholes(2, 10**6)},
@@ -256,7 +223,12 @@ def _constant_as_printed(c):
     Ωℒ = ln n/s + s/2 ≥ √(2 ln n) for every s = √(α_y/α_x), with equality for s = √(2 ln n). ℒ can
     not be smaller than 1/√(α_x α_y) in general: for two rows a and −a, and z, z′ that differ by
     y − y′ = a alone, ‖F(z) − F(z′)‖_* = 1/√α_x and ‖z − z′‖ = √α_y. Smallest witness: n = 19,
-    where √(2 ln 19) > 2.4266 and √(ln 19) + √½ < 2.4231."""
+    where √(2 ln 19) > 2.4266 and √(ln 19) + √½ < 2.4231.
+
+    Why: For the usual norm √(α_x‖x‖₁² + α_y‖y‖²) no choice of α_x and α_y attains it for n ≥ 19;
+    the appendix, where Ω and ℒ are derived, is not at hand and may have another norm.
+    Survives: The rates: with √(2 ln n) for √(ln n) + √½, at most √2 times as much, Theorem 3
+    holds, and n ≤ 18 it holds as it is."""
     for (n,) in c.instances([(19,), (1000,)]):
         best = sqrt(2 * log(n))
         yield at_most(best, sqrt(log(n)) + sqrt(number(Fraction(1, 2))), "min Ωℒ ≤ √(ln n) + √½")
@@ -289,7 +261,6 @@ class _Loop:
         self.over, self._next, self.eps = False, False, float(getattr(case.solver, "eps", 0.0))
 
     def update(self, it):
-        """Look at the next iterate."""
         self.over = self._next
         if it.t and not self.over:
             small = bool(self.eps) and bool(upper_value(it) - it.smallest <= self.eps)
@@ -310,9 +281,8 @@ loops = yu.sharing(since=1, history=(_Loop,))
     MPLFP,
     separable,
     Erratum(
-        severity="substance",
-        fixed_by="thm3.a.fixed",
-        charitable="thm3.a.fixed",
+        "substance",
+        "thm3.a.fixed",
         why="It needs ε < ρ(A): otherwise the loop may end with ε_sad(z_t) ≤ ε before that.",
         survives="Everything, for ε < ρ(A): then ε_sad(z_t) ≤ ε implies φ̲(y_t) ≥ ρ(A) − ε > 0.",
     ),
@@ -341,9 +311,7 @@ def _separates_in_time(it, c):
     return at_most(it.t, omega_l(c) / c.gamma, "the loop goes on after t ≤ Ωℒ/ρ(A)")
 
 
-@yu.bound(
-    "thm3.b", "Theorem 3(b)", MPLFP, inseparable, since=1, slower="yu.mirror_prox/no-extra-step"
-)
+@yu.bound("thm3.b", "Theorem 3(b)", MPLFP, inseparable, since=1, slower=_DESCENT)
 def _certificate_in_time(it, c):
     r"""On data that are not separable, ‖Ax_t‖ ≤ Ωℒ/t: x_N is an ε-solution for N ≥ Ωℒ/ε.
 
@@ -355,19 +323,10 @@ def _certificate_in_time(it, c):
     yield at_most(upper_value(it), omega_l(c) / it.t, "‖Ax_t‖ ≤ Ωℒ/t")
 
 
-# Section 6
-
-
 @yu.direct(
     "sec6.1.certificate",
     "Section 6.1, the remark",
-    Erratum(
-        severity="misprint",
-        fixed_by="sec6.1.certificate.fixed",
-        charitable="sec6.1.certificate.fixed",
-        why="Qx* are the coefficients of Φ, and the problem is about those of Ψ = ΦQ.",
-        survives="Everything: x* itself is the certificate, and nothing else uses Qx*.",
-    ),
+    Erratum("misprint", "sec6.1.certificate.fixed"),
     kind="value",
     powerless="it is about the data",
 )
@@ -378,7 +337,10 @@ def _signed_certificate(c):
     \epsilon\text{-solution for KAP, is given by } Qx^*$
 
     Smallest witness: the point 1 with the labels 1 and −1: Ψ = (1, −1), x* = (½, ½), Ψx* = 0, but
-    Qx* = (½, −½) has a negative entry, sums to 0, and ΨQx* = 1."""
+    Qx* = (½, −½) has a negative entry, sums to 0, and ΨQx* = 1.
+
+    Why: Qx* are the coefficients of Φ, and the problem is about those of Ψ = ΦQ.
+    Survives: Everything: x* itself is the certificate, and nothing else uses Qx*."""
     yield from _kernel_certificate((Fraction(1, 2), Fraction(-1, 2)))
 
 
@@ -419,23 +381,18 @@ _CONE = {"kind": "identity", "powerless": "it is about a formula", "instances": 
 @yu.direct(
     "sec6.2.prox",
     "Section 6.2, the second order cone",
-    Erratum(
-        severity="misprint",
-        fixed_by="sec6.2.prox.fixed",
-        charitable="sec6.2.prox.fixed",
-        why="The root is missing; Section 5.3 has it for the same ball.",
-        survives="Everything: the projection costs O(n) with the root as well.",
-    ),
+    Erratum("misprint", "sec6.2.prox.fixed"),
     **_CONE,
 )
 def _cone_prox_as_printed(c):
     r"""[Prox_x(ξ)]_i = (x_i − ξ_i)/Σ_j (x_j − ξ_j)² where that sum is above 1.
 
-    $[\mathrm{Prox}_x(\xi)]_i = \frac{x_i-\xi_i}{\sum_{i=1}^{n-1}(x_i-\xi_i)^2} \quad
-    \text{otherwise}$
+    $[\mathrm{Prox}_x(\xi)]_i = \frac{x_i-\xi_i}{\sum_{i=1}^{n-1}(x_i-\xi_i)^2}\ \text{otherwise}$
 
-    Smallest witness: n = 2, x_1 = 0, ξ_1 = −2: it gives 1/2, where ⟨ξ, w⟩ + ½(w − x)² = −7/8; at
-    w = 1 it is −3/2."""
+    Smallest witness: n = 2, x_1 = 0, ξ_1 = −2: 1/2, where ⟨ξ, w⟩ + ½(w − x)² = −7/8; −3/2 at 1.
+
+    Why: The root is missing; Section 5.3 has it for the same ball.
+    Survives: Everything: the projection costs O(n) with the root as well."""
     yield from _cone_prox(lambda square: square)
 
 
@@ -443,8 +400,7 @@ def _cone_prox_as_printed(c):
 def _cone_prox_with_root(c):
     r"""[Prox_x(ξ)]_i = (x_i − ξ_i)/√(Σ_j (x_j − ξ_j)²) where the sum is above 1.
 
-    $[\mathrm{Prox}_x(\xi)]_i = \frac{x_i-\xi_i}{\sqrt{\sum_{i=1}^{n-1}(x_i-\xi_i)^2}} \quad
-    \text{otherwise}$"""
+    $[\mathrm{Prox}_x(\xi)]_i = \frac{x_i-\xi_i}{\sqrt{\sum_i(x_i-\xi_i)^2}} \ \text{otherwise}$"""
     yield from _cone_prox(lambda square: sqrt(number(square)))
 
 

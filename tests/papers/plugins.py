@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import gammabar as gb
 from gammabar.harness.registry import PLUGINS, close_paper, find_sources, find_statement, mutants
@@ -27,9 +28,9 @@ def rates(key: str) -> set[str]:
     return {s.id.removeprefix(f"{key}.") for s in find_sources([key]) if s.slower}
 
 
-def refutes_slower(identifier: str, problem: str, steps: int) -> bool:
+def refutes_slower(identifier: str, problem: str, steps: int, **options: Any) -> bool:
     """Whether a statement about a rate refutes the solver of the next slower rate."""
-    wrong = mutants()[find_statement(identifier).slower].make()
+    wrong = mutants()[find_statement(identifier).slower].make(**options)
     [verdict] = gb.verify(wrong, problem, identifier, iterations=steps)
     return verdict.verdict == "refuted"
 

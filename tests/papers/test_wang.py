@@ -16,6 +16,11 @@ def _paper():
 
 
 POWER = {
+    "thm2": ("planted:n=60,d=6,gamma=0.1,seed=0", 20),
+    "thm3.regret": ("planted:n=60,d=6,gamma=0.1,seed=0", 90),
+    "thm4.regret": ("planted:n=60,d=6,gamma=0.1,seed=0", 20),
+    "thm4.norm": ("opposed:r=8,copies=20", 3),
+    "thm8": ("iris:0,1", 3),
     "thm3.gap": ("orthogonal:n=10,p=0.95", 60),
     "thm4.rate": ("orthogonal:n=30,p=0.35", 120),
     "lem5": ("orthogonal:n=10,p=0.95", 30),

@@ -22,18 +22,22 @@ POWER = {
     "lem10": 5,
     "lem7": 5,
     "lem9.fixed": 60,
-    "thm35.average": 20,
-    "thm35.stable": 5,
+    "lem8.fixed": 60,
 }
 
 
 def test_every_rate_names_the_next_slower_solver():
-    assert rates("wu") == set(POWER)
+    assert rates("wu") == {*POWER, "thm35.average"}
 
 
 @pytest.mark.parametrize("name", POWER)
 def test_rates_refute_the_next_slower_solver(name):
     assert refutes_slower(f"wu.{name}", ROWS, POWER[name])
+
+
+@pytest.mark.full
+def test_the_rate_of_general_losses_refutes_the_next_slower_solver():
+    assert refutes_slower("wu.thm35.average", ROWS, 3000)
 
 
 @pytest.mark.parametrize("options", [":eta=0.1", ":eta=20", ":loss=exp,eta=4", ":loss=poly,a=2"])
@@ -46,6 +50,12 @@ def test_statements_hold(options):
 @pytest.mark.parametrize("name", ["prop5.log", "prop5.exp", "prop5.poly"])
 def test_statements_about_losses_hold(name):
     assert examined(f"wu.{name}") == "holds"
+
+
+def test_theorem_3_and_its_lemma_hold():
+    found = verdicts("wu", "wu.gradient_descent:eta=4", "rows:400,19998;400,-9999", 40)
+    assert (found["wu.thm3"], found["wu.lem13.fixed"]) == ("holds", "holds")
+    assert examined("wu.lem13") == "refuted"
 
 
 @pytest.mark.parametrize("name", ["lem8", "lem9"])
