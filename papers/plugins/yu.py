@@ -169,7 +169,10 @@ def _below(it, c):
     return at_most(it.smallest, c.gamma, "φ̲(y_t) ≤ ρ(A)", allowance=1e-13)
 
 
-@yu.identity("sec5.3.x", "Section 5.3, the prox mapping of x", MPLFP, since=1)
+moves = yu.sharing(since=1, at_rest="it is about reports", slower=_DESCENT)
+
+
+@moves.identity("sec5.3.x", "Section 5.3, the prox mapping of x", MPLFP)
 def _prox_of_x(now, before, c):
     r"""Both steps multiply x by exp(−γAᵀξ_y/α_x) and divide by the sum: with ξ = v_t, and ξ = w_t.
 
@@ -184,14 +187,7 @@ def _prox_of_x(now, before, c):
             yield same(claimed_pull(now, now.claim(name), name), right, f"Prox_x of {name}")
 
 
-@yu.identity(
-    "sec5.3.y",
-    "Section 5.3, the prox mapping of y",
-    MPLFP,
-    since=1,
-    at_rest="it is about reports",
-    slower=_DESCENT,
-)
+@moves.identity("sec5.3.y", "Section 5.3, the prox mapping of y", MPLFP)
 def _prox_of_y(now, before, c):
     r"""Both steps add γAξ_x/α_y to y and project on the unit ball: with ξ = v_t, and with ξ = w_t.
 

@@ -16,6 +16,7 @@ def _paper():
 
 
 POWER = {
+    "sec5.3.x": ("iris:0,1", 3),
     "sec5.3.y": ("iris:0,1", 3),
     "thm1": ("planted:n=40,d=5,gamma=0.01,seed=1", 60),
     "thm3.a.fixed": ("worst-case:n=50", 10),
