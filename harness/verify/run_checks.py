@@ -378,6 +378,7 @@ class _Idle:
         self.case = case.apart()
         #: Where it is before its only step and after it, with the claims of the run there.
         self.places = [start if start.w.any() else start.at_zero()]
+        self.places[0].keep()  # it is looked at after the run
 
     def at(self, t: int) -> View:
         """Where it is at t; what is found out about w there is kept for the next time."""
@@ -449,8 +450,8 @@ class _Vacuity:
         self._last = it.t
         if it.t > 1 or not self._checks:
             return
-        it.keep()  # it is looked at after the run
         if it.t == 1:
+            it.keep()
             self._idle[0].places.append(it)
         else:
             starts = [it, it, it.at_zero()] if it.w.any() else [it, it]
