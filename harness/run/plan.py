@@ -114,8 +114,6 @@ def _chosen(request: Request) -> list[Statement]:
         if request.file is not None and not statement.solvers:
             what = f"{statement.id} is not about a solver, so not about {request.file.title}"
             raise ProblemError(what)
-                f"{statement.id} is not about a solver, so not about {request.file.title}"
-            )
     unique = {statement.id: statement for statement in chosen or everything().values()}
     if request.file is not None:  # what is known to be false is not held against a user's solver
         named = set(request.statements)
