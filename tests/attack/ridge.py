@@ -177,7 +177,7 @@ def one(seed: int, number: int, tally: Tally) -> None:
             _ask({name: CHANGES[how]}, {}, problem, f"{where}, {name} {how}", rng, tally)
         part = str(rng.choice(["primal", "dual", "slope", "value"]))
         _ask({}, {part: 1 + 1e-3}, problem, f"{where}, {part} off", rng, tally)
-    if number % 10 == 0:
+    if number % 6 == 0:
         span(f"{seed}.{number}", tally)
 
 
