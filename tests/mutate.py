@@ -62,14 +62,20 @@ PAPERS = ("jst", "tyurin", "rp", "lec", "gb")
 
 
 class Mutant(NamedTuple):
-    """A change of a file at a line; `owner` is the outermost function or name there."""
+    """`new` in the place of `old` at a byte of a file; `owner` is the outermost name there."""
 
     path: str
     line: int
+    place: int
     owner: str
-    text: str
     old: str
     new: str
+
+    def text(self, before: bytes) -> bytes:
+        """The file with the change."""
+        return (
+            before[: self.place] + self.new.encode() + before[self.place + len(self.old.encode()) :]
+        )
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}  {' '.join(self.old.split())[:90]} -> {self.new[:90]}"
@@ -131,8 +137,7 @@ def mutants(root: Path, path: str) -> Iterator[Mutant]:
             lo = starts[node.lineno - 1] + node.col_offset
             hi = starts[node.end_lineno - 1] + node.end_col_offset
             text = f"({ast.unparse(new)})" if isinstance(node, ast.expr) else ast.unparse(new)
-            result = (whole[:lo] + text.encode() + whole[hi:]).decode()
-            yield Mutant(path, node.lineno, owner, result, whole[lo:hi].decode(), text)
+            yield Mutant(path, node.lineno, lo, owner, whole[lo:hi].decode(), text)
 
 
 def draw(root: Path, number: int, seed: int, pattern: str) -> list[Mutant]:
@@ -237,7 +242,7 @@ class Trial:
         before = path.read_bytes()
         self.number += 1
         compiled = f".numba-{self.number}" if b"njit" in before else ".numba"
-        path.write_text(mutant.text, encoding="utf-8")
+        path.write_bytes(mutant.text(before))
         os.utime(path, (self.number, self.number))  # no byte code of another mutant has this time
         by = self.failure(*chosen(mutant, self.copy), compiled)
         path.write_bytes(before)
