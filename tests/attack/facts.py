@@ -304,3 +304,29 @@ class Method:
     says: Callable[[Facts], Extras] | None = None
     says_if_wrong: Callable[[Facts], Extras] | None = None
     facts: type[Facts] = Facts
+
+
+def weight_method(
+    solver: str,
+    name: str,
+    weights: Callable[[Vector, int], Vector | None],
+    claims: dict[str, Truth] | None = None,
+    unit: bool = True,
+) -> Method:
+    """w_0 = 0, w_{t+1} = w_t + Σ_i v_i a_i, for weights v of the scores and t: the run, and `name`,
+    the statement about its steps."""
+
+    def run(data: Data, rng: Any) -> Iterator[Step]:
+        w, t = zeros(data.dimension), 0
+        while True:
+            yield Step(w)
+            v = weights(data.scores(w, unit), t)
+            if v is None:
+                return
+            w, t = w + data.combine(v, unit), t + 1
+
+    def sides(f: Facts) -> Iterator[Side]:
+        yield f.norm[0], arb(0)
+        yield from weighted_steps(f, lambda t: weights(f.scores[t], t))
+
+    return Method(solver, run, {**(claims or {}), name: step(sides)}, unit)

@@ -57,23 +57,10 @@ def in_doubles(data: Data, rng: np.random.Generator, steps: int) -> np.ndarray:
     return np.array(run)
 
 
-def normalized_descent(data: Data, rng: Any) -> Iterator[Step]:
-    """w_{t+1} = w_t − ∇R(w_t)/R(w_t) for the exponential loss."""
-    w = zeros(data.dimension)
-    while True:
-        yield Step(w)
-        w = w + data.combine(softmax(data.scores(w, True)), True)
-
-
-def gradient_descent(data: Data, rng: Any) -> Iterator[Step]:
-    """Section 3.1: w_{t+1} = w_t − ∇R(w_t), of the exponential loss."""
-    w = zeros(data.dimension)
-    while True:
-        yield Step(w)
-        weights = exp(-data.scores(w, True)) / data.n
-        if not all(v < 10**6 for v in weights):
-            return
-        w = w + data.combine(weights, True)
+def mean_weights(scores: Vector, t: int) -> Vector | None:
+    """Of gradient descent on the mean exponential loss; None if they are too large."""
+    weights = exp(-scores) / len(scores)
+    return weights if weights.sum() < 10**6 else None
 
 
 def sampling(
@@ -111,15 +98,15 @@ def cotter(averaged: bool) -> Callable[[Data, Any], Iterator[Step]]:
     """
 
     def run(data: Data, rng: Any) -> Iterator[Step]:
-        v = summed = zeros(data.dimension)
+        v = whole = zeros(data.dimension)
         t = 0
         while True:
             scores = data.scores(v, True)
             lowest = [i for i, s in enumerate(scores) if not any(s > other for other in scores)]
             i = int(rng.choice(lowest))
-            yield Step(fmpq(1, max(t, 1)) * summed if averaged else v, {"v": v, "i": i})
+            yield Step(fmpq(1, max(t, 1)) * whole if averaged else v, {"v": v, "i": i})
             v = _projected(data, v + data.row(i, True) / arb(t + 1).sqrt())
-            summed = summed + v
+            whole = whole + v
             t += 1
 
     return run
@@ -269,13 +256,6 @@ def primal_step(f: Facts) -> Iterator[Side]:
         yield step_side(f, t, move, sum(f.summed[t], arb(0)) / f.rho)
 
 
-def risk_step(f: Facts) -> Iterator[Side]:
-    """w_{t+1} = w_t + Σ_i exp(−s_i) a_i/n."""
-    weights = [exp(-scores) / f.data.n for scores in f.scores]
-    if all(q.sum() < 10**6 for q in weights):
-        yield from weighted_steps(f, lambda t: weights[t])
-
-
 def _moves(f: Facts, theta: float, momentum: bool) -> Iterator[Side]:
     """Each step of Algorithm 2 is that of the row which is reported to be drawn."""
     g = zeros(f.data.dimension)
@@ -337,7 +317,7 @@ def _others(q: Vector, last: Any, row: int, i: int) -> Iterator[arb]:
 def ascent_step(f: Facts) -> Iterator[Side]:
     """v_t, i and w_t as they are reported: the projected step, the row, the mean."""
     averaged = f.options.get("averaged", True)
-    summed, due = zeros(f.data.dimension), None
+    whole, due = zeros(f.data.dimension), None
     for t in range(len(f.w)):
         v, row = f.said(t, "v"), f.row_said(t)
         if v is None and not t:  # judged by w_t alone
@@ -351,8 +331,8 @@ def ascent_step(f: Facts) -> Iterator[Side]:
             start, end = due
             rounded = FINE * (_reach(f, start) + _reach(f, v)) + smallest_step(f)
             yield f.length(v - end), PART * f.length(end - start) + (t + 1) * rounded
-            summed = summed + v
-            mean = fmpq(1, t) * summed if averaged else v
+            whole = whole + v
+            mean = fmpq(1, t) * whole if averaged else v
             may = PART * f.length(fmpq(1, t) * v) if averaged else arb(0)
             may += (t + 1) * (FINE * (f.size(t) + _reach(f, mean)) + smallest_step(f))
             yield f.length(f.w[t] - mean), may
@@ -400,25 +380,28 @@ def gap(f: Facts) -> Iterator[Side]:
             yield least - f.margin(t), (f.data.n * largest(f.q[t])).log() / f.norm[t]
 
 
+def summed(t: int, terms: Any) -> arb:
+    """Σ_{j<t} terms[j]/λ_j, with λ_j = 2/(j+2)."""
+    return sum((fmpq(j + 2, 2) * terms[j] for j in range(t)), arb(0))
+
+
 def path(f: Facts, t: int) -> arb:
     """Σ_{j<t} ‖Aᵀν_j‖/(λ_j ρ)."""
-    return sum((fmpq(j + 2, 2) * f.length(f.nu[j]) for j in range(t)), arb(0)) / f.rho
+    return summed(t, [f.length(v) for v in f.nu]) / f.rho
 
 
 def _of_mu(f: Facts, t: int) -> arb:
     """‖Aᵀμ_t‖²/λ_{t−1}² + Σ_{0<j<t} (1/λ_{j−1}² − (1 − λ_j)/λ_j²)‖Aᵀμ_j‖²."""
-    first = fmpq((t + 1) ** 2, 4) * f.mu_squares[t]
-    return first + sum((fmpq(1, 4) * f.mu_squares[j] for j in range(1, t)), arb(0))
+    return fmpq((t + 1) ** 2, 4) * f.mu_squares[t] + sum(f.mu_squares[1:t], arb(0)) / 4
 
 
 def _of_nu(f: Facts, t: int) -> arb:
-    """Σ_{j<t} ‖Aᵀν_j‖²/λ_j."""
-    return sum((fmpq(j + 2, 2) * f.nu_squares[j] for j in range(t)), arb(0))
+    return summed(t, f.nu_squares)
 
 
 def _of_next(f: Facts, t: int) -> arb:
     """Σ_{j<t} ‖Aᵀμ_{j+1}‖²/λ_j."""
-    return sum((fmpq(j + 2, 2) * f.mu_squares[j + 1] for j in range(t)), arb(0))
+    return summed(t, f.mu_squares[1:])
 
 
 def equation_3_9(f: Facts) -> Iterator[Side]:
@@ -460,10 +443,8 @@ def lemma_c11(f: Facts) -> Iterator[Side]:
 
 def identity_c12(f: Facts) -> Iterator[Side]:
     """w_t = (Aᵀq_0 − Aᵀq_t + Σ_{j<t} Aᵀμ_{j+1}/λ_j)/ρ."""
-    summed = zeros(f.data.dimension)
     for t in f.updates():
-        summed = summed + fmpq(t + 1, 2) * f.mu[t]
-        due = (f.pull[0] - f.pull[t] + summed) * fmpq(1, f.rho)
+        due = (f.pull[0] - f.pull[t] + summed(t, f.mu[1:])) * fmpq(1, f.rho)
         yield f.length(f.w[t] - due), COARSE * (f.size(t) + (t + 1) ** 2 * _mass(f, t))
 
 
@@ -475,7 +456,7 @@ def bounded_length(printed: bool) -> Sides:
 
     def sides(f: Facts) -> Iterator[Side]:
         for t in f.updates():
-            rest = sum((fmpq(j + 2, 2) * f.length(f.mu[j + 1]) for j in range(t)), arb(0))
+            rest = summed(t, [f.length(v) for v in f.mu[1:]])
             ends, rounded = f.length(f.pull[0]) + f.length(f.pull[t]), COARSE * (f.size(t) + t * t)
             yield f.norm[t], (ends + rest) / f.rho + rounded
             if printed or f.rho == 1:
@@ -615,14 +596,11 @@ _ASCENT = {"gb.jst.cotter.step": step(ascent_step)}
 
 METHODS: dict[str, Method] = {
     "dual_acceleration": Method("dual-acceleration", dual_acceleration, ALGORITHM_1),
-    "normalized_descent": Method(
-        "normalized-gradient-descent",
-        normalized_descent,
-        {"gb.jst.ngd.step": step(lambda f: weighted_steps(f, lambda t: f.q[t]))},
+    # w_{t+1} = w_t − ∇R(w_t)/R(w_t) for the exponential loss, and w_{t+1} = w_t − ∇R(w_t).
+    "normalized_descent": weight_method(
+        "normalized-gradient-descent", "gb.jst.ngd.step", lambda scores, t: softmax(scores)
     ),
-    "gradient_descent": Method(
-        "gradient-descent", gradient_descent, {"gb.jst.gd.step": step(risk_step)}
-    ),
+    "gradient_descent": weight_method("gradient-descent", "gb.jst.gd.step", mean_weights),
     "momentum_said": Method("dual-acceleration", dual_acceleration, REPORTED, says=momentum_of),
     "dual_form": Method(
         "dual-acceleration-dual", dual_acceleration, {**REPORTED, **APPENDIX_B}, says=sequences_of

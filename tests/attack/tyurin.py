@@ -41,19 +41,8 @@ def batch(first: bool, normalised: bool) -> Callable[[Data, Any], Iterator[Step]
     return run
 
 
-def logistic(normalised: bool) -> Callable[[Data, Any], Iterator[Step]]:
-    """(LR+GD) with γ = 1: the mean of (1 + exp(score))⁻¹ a_i; or weights divided by their sum."""
-
-    def run(data: Data, rng: Any) -> Iterator[Step]:
-        w = zeros(data.dimension)
-        while True:
-            yield Step(w)
-            w = w + data.combine(logistic_weights(data.scores(w, False), normalised), False)
-
-    return run
-
-
 def logistic_weights(scores: Vector, normalised: bool) -> Vector:
+    """(LR+GD) with γ = 1: the mean of (1 + exp(score))⁻¹ a_i; or weights divided by their sum."""
     raw = 1 / (1 + exp(scores))
     return raw / (raw.sum() if normalised else len(raw))
 
@@ -117,14 +106,6 @@ def row_step(f: Facts) -> Iterator[Side]:
             yield best_side([step_side(f, t, f.row(i)) for i, s in enumerate(signs) if not s])
 
 
-def logistic_step(normalised: bool) -> Callable[[Facts], Iterator[Side]]:
-    def sides(f: Facts) -> Iterator[Side]:
-        yield f.norm[0], arb(0)
-        yield from weighted_steps(f, lambda t: logistic_weights(f.scores[t], normalised))
-
-    return sides
-
-
 METHODS: dict[str, Method] = {
     "perceptron": Method(
         "perceptron",
@@ -155,16 +136,17 @@ METHODS: dict[str, Method] = {
         },
         unit=False,
     ),
-    "logistic_descent": Method(
-        "lr-gd", logistic(False), {"gb.tyurin.lr-gd.step": step(logistic_step(False))}, unit=False
+    "logistic_descent": weight_method(
+        "lr-gd",
+        "gb.tyurin.lr-gd.step",
+        lambda scores, t: logistic_weights(scores, False),
+        unit=False,
     ),
-    "normalized_logistic_descent": Method(
+    "normalized_logistic_descent": weight_method(
         "normalized-lr-gd",
-        logistic(True),
-        {
-            "tyurin.thm6.1": stop(theorem_6_1),
-            "gb.tyurin.normalized-lr-gd.step": step(logistic_step(True)),
-        },
+        "gb.tyurin.normalized-lr-gd.step",
+        lambda scores, t: logistic_weights(scores, True),
+        {"tyurin.thm6.1": stop(theorem_6_1)},
         unit=False,
     ),
 }
