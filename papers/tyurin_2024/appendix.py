@@ -80,14 +80,10 @@ def _gain(before: View, it: View) -> Number:
 
 # Appendix C: the choice of α
 
+SIZE = rationals(positive=True)
 CHOICE = tyurin.sharing(
     kind="identity",
-    inputs={
-        "n": wholes(1, 1000),
-        "step": rationals(positive=True),
-        "R": rationals(positive=True),
-        "mu": rationals(positive=True),
-    },
+    inputs={"n": wholes(1, 1000), "step": SIZE, "R": SIZE, "mu": SIZE},
     powerless="a line of a proof, about numbers alone: no solver has a part in it",
 )
 
@@ -166,9 +162,8 @@ def expands(now, before, c):
     off = square_off(_slip(before, c), reach.size() + alpha) + 2 * float((left - right).rad())
     # Beside 2⟨θ_t/γ − αθ̂_*, m⟩, of which the three products are parts.
     size = 2 * (reach.reach() + alpha) * float(mean.norm().abs_lower())
-    return equal(
-        left, right, "‖θ_{t+1}/γ − αθ̂_*‖² is the square of the sum", allowance=off, size=size
-    )
+    what = "‖θ_{t+1}/γ − αθ̂_*‖² is the square of the sum"
+    return equal(left, right, what, allowance=off, size=size)
 
 
 def _pulled(it: View, mean: Vec) -> Number:
@@ -242,15 +237,12 @@ def step_goes_back_little(now, before, c):
     off, unseen = _slip(before, c) * before.here.size(), 2 * float(middle.rad())
     size = float(before.here.reach()) * float(before.once(_mean).norm().abs_lower())
     size = size_of(size, per_sum(now.space) / ROUNDOFF)
-    what, along = "−β_tθ_tᵀ∇f(θ_t) ≤ log(n/Σw_i − 1)", _inner(before, now) / step_of(c)
+    exact = now.space.exact_inner
+    both = exact(before.w, now.w) if now.level else before.here.inner(now.here)
+    along = (both - before.norm_squared) / step_of(c)  # ⟨θ_t, θ_{t+1} − θ_t⟩/γ
+    what = "−β_tθ_tᵀ∇f(θ_t) ≤ log(n/Σw_i − 1)"
     yield nearly(along, middle, what, rounding=off + unseen, size=size)
     yield nearly(middle, most, "… ≤ log(2n−1)", rounding=unseen, size=1.0)
-
-
-def _inner(before: View, it: View) -> Number:
-    """⟨θ_t, θ_{t+1} − θ_t⟩."""
-    exact = it.space.exact_inner(before.w, it.w) if it.level else before.here.inner(it.here)
-    return exact - before.norm_squared
 
 
 @tyurin.bound(

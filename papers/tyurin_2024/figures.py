@@ -106,7 +106,7 @@ class _Found:
         return shown
 
 
-def _solved(course: Numbers) -> float:
+def _first(course: Numbers) -> float:
     return inf if course["first"] is None else course["first"]
 
 
@@ -136,9 +136,14 @@ def _label(panels: Any) -> None:
 
 def _shown_aligned(found: _Found) -> list[Shown]:
     runs, least, most = found.lr_gd, STEPS[0], STEPS[-1]
-    apart = {step: median(course["apart"]) for step, course in runs.items()}
-    early = {step: median(_early(course)) for step, course in runs.items()}
-    far = {step: _difference(course, found.batch) for step, course in runs.items()}
+    apart, early, far = {}, {}, {}
+    for step, course in runs.items():
+        apart[step] = median(course["apart"])
+        # Distances as long as rounding has not made two runs of one.
+        times = zip((t for t in course["t"] if t), course["apart"], strict=True)
+        early[step] = median(away for t, away in times if t <= EARLY)
+        pairs = zip(course["accuracy"], found.batch["accuracy"], strict=True)
+        far[step] = median(abs(a - b) for a, b in pairs)
     order = [early[step] for step in STEPS[2:]]
     return [
         Shown(
@@ -165,17 +170,6 @@ def _shown_aligned(found: _Found) -> list[Shown]:
     ]
 
 
-def _early(course: Numbers) -> list[float]:
-    """Distances to Batch Perceptron as long as rounding has not made two runs of one."""
-    times = [t for t in course["t"] if t]
-    return [far for t, far in zip(times, course["apart"], strict=True) if t <= EARLY]
-
-
-def _difference(one: Numbers, other: Numbers) -> float:
-    pairs = zip(one["accuracy"], other["accuracy"], strict=True)
-    return median(abs(a - b) for a, b in pairs)
-
-
 # Accuracy, loss and gradient
 
 
@@ -195,7 +189,7 @@ def _draw_metrics(what: tuple[str, ...], figure: Any, found: _Found) -> None:
 
 
 def _shown_metrics(found: _Found) -> list[Shown]:
-    solved = {step: _solved(course) for step, course in found.lr_gd.items()}
+    solved = {step: _first(course) for step, course in found.lr_gd.items()}
     # All start at w = 0, where the loss is log 2: small steps never rise above it.
     highest = {step: max(log(2), course["highest"]) for step, course in found.lr_gd.items()}
     small, large = STEPS[:3], STEPS[3:]
@@ -247,7 +241,9 @@ def _draw_perceptrons(figure: Any, *every: _Found) -> None:
 
 
 def _shown_perceptrons(claim: str, normalised: bool, *every: _Found) -> list[Shown]:
-    better = [_better(found) for found in every]
+    # Whether the normalised method was the faster one; None if neither arrived.
+    firsts = [(_first(found.normalised), _first(found.batch)) for found in every]
+    better = [None if one == other == inf else one < other for one, other in firsts]
     wins = sum(one is normalised for one in better)
     words = "; ".join(
         f"{found.name}: {found.when(found.batch)} against {found.when(found.normalised)}"
@@ -260,32 +256,20 @@ def _shown_perceptrons(claim: str, normalised: bool, *every: _Found) -> list[Sho
     return shown
 
 
-def _better(found: _Found) -> bool | None:
-    """Whether the normalised method was the faster one; None if neither arrived."""
-    one, other = _solved(found.normalised), _solved(found.batch)
-    return None if one == other == inf else one < other
-
-
 # Table 1: every n that fits the first part, twenty subsamples for the other two
 
 LARGEST, SEEDS = 10_000, 20
-#: Part of the table → title, data, its methods with their counts, how long a run may be, and the
-#: data with --quick.
-PARTS: dict[str, tuple[str, str, Table, int, str]] = {
+#: Part of the table → title, its methods with their counts, and the points, those with --quick, and
+#: how long a run may be.
+PARTS: dict[str, tuple[str, Table, str, str, int]] = {
     "imbalanced": (
         "Imbalanced Fashion MNIST",
-        "fashion:0,4:keep=0.1,repeat=10",
         IMBALANCED_TABLE,
+        "keep=0.1,repeat=10",
+        "keep=0.15,repeat=10",
         4000,
-        "mnist-sample:7,8:keep=0.15,repeat=10",
     ),
-    "default": (
-        "Fashion MNIST (default setup)",
-        "fashion:0,4:n=5000",
-        FASHION_TABLE,
-        12_000,
-        "mnist-sample:7,8:n=200",
-    ),
+    "default": ("Fashion MNIST (default setup)", FASHION_TABLE, "n=5000", "n=200", 12_000),
 }
 
 
@@ -294,21 +278,18 @@ def _table_parts(quick: bool) -> Mapping[str, Callable[[], Any]]:
     parts: dict[str, Callable[[], Any]] = {
         f"Table 1, worst case: n ≤ {largest}": partial(sizes_that_fit, WORST, largest)
     }
-    for part, (_, full, table, longest, small) in PARTS.items():
+    for part, (_, table, full, small, longest) in PARTS.items():
+        points = f"mnist-sample:7,8:{small}" if quick else f"fashion:0,4:{full}"
         for seed in range(3 if quick else SEEDS):
-            spec, most = f"{small if quick else full},seed={seed}", 400 if quick else longest
+            spec, most = f"{points},seed={seed}", 400 if quick else longest
             name = f"Table 1, {part}: counts on {spec}, at most {most}"
             parts[name] = partial(subsample, spec, table, most)
     return parts
 
 
-def _counts(part: str, numbers: Numbers) -> list[list[int]]:
-    """One row for each subsample."""
+def _counts(part: str, numbers: Numbers) -> list[Any]:
+    """The numbers of a part of the table, one row for each subsample."""
     return [value for name, value in numbers.items() if name.startswith(f"Table 1, {part}:")]
-
-
-def _worst(numbers: Numbers) -> Any:
-    return next(value for name, value in numbers.items() if "worst case" in name)
 
 
 def _method(method: tuple[str, float]) -> str:
@@ -318,10 +299,9 @@ def _method(method: tuple[str, float]) -> str:
 
 def _draw_table(figure: Any, numbers: Numbers) -> None:
     figure.set_size_inches(8.4, 4.4)
-    worst = _worst(numbers)
-    for axes, (part, (title, _, table, _, _)) in zip(
-        figure.subplots(1, 2), PARTS.items(), strict=True
-    ):
+    (worst,) = _counts("worst case", numbers)
+    panels = figure.subplots(1, 2)
+    for axes, (part, (title, table, *_)) in zip(panels, PARTS.items(), strict=True):
         places = range(len(table))
         for place, column in zip(places, zip(*_counts(part, numbers), strict=True), strict=True):
             axes.plot(column, [place] * len(column), "o", ms=3.5, mfc="none", color="#0072b2")
@@ -340,7 +320,7 @@ def _draw_table(figure: Any, numbers: Numbers) -> None:
 
 
 def _shown_table(numbers: Numbers) -> list[Shown]:
-    worst = _worst(numbers)
+    (worst,) = _counts("worst case", numbers)
     fits, largest = ", ".join(map(str, worst["n"])) or "none", worst["largest"]
     ranges = "; ".join(f"{name} for n in {lo}–{hi}" for name, (lo, hi) in worst["each"].items())
     found = f"all five for n = {fits} and no other n ≤ {largest:,} ({ranges})"
@@ -354,7 +334,7 @@ def _shown_table(numbers: Numbers) -> list[Shown]:
 
 def _printed(part: str, found: list[list[int]]) -> Shown:
     """Printed counts beside those of subsamples; which one was the paper's is not known."""
-    title, _, table, _, _ = PARTS[part]
+    title, table, *_ = PARTS[part]
     words = "; ".join(
         f"{_method(method)}: {printed}, found {min(seen)}–{max(seen)}, median {median(seen):g}"
         for (method, printed), seen in zip(table.items(), zip(*found, strict=True), strict=True)
@@ -369,20 +349,16 @@ def _printed(part: str, found: list[list[int]]) -> Shown:
 
 def _caption(part: str, wanted: bool, claim: str, numbers: Numbers) -> Shown:
     """What the caption says of the fastest Normalized LR+GD against the fastest LR+GD."""
-    methods = [name for name, _ in PARTS[part][2]]
-    ratios = []
-    for row in _counts(part, numbers):
-        best = {
-            name: min(c for c, m in zip(row, methods, strict=True) if m == name) for name in methods
-        }
-        ratios.append(best["lr-gd"] / best["normalized-lr-gd"])
+    methods, rows = [name for name, _ in PARTS[part][1]], _counts(part, numbers)
+
+    def least(row: list[int], name: str) -> int:
+        return min(count for count, method in zip(row, methods, strict=True) if method == name)
+
+    ratios = [least(row, "lr-gd") / least(row, "normalized-lr-gd") for row in rows]
     faster, middle = sum(ratio > 1 for ratio in ratios), median(ratios)
-    return Shown(
-        f"Normalized LR+GD is {claim}",
-        (middle > 1) is wanted,
-        f"faster on {faster} of {len(ratios)} subsamples, median {middle:.2f} times"
-        f" ({min(ratios):.2f}–{max(ratios):.2f})",
-    )
+    words = f"faster on {faster} of {len(ratios)} subsamples, median {middle:.2f} times"
+    words += f" ({min(ratios):.2f}–{max(ratios):.2f})"
+    return Shown(f"Normalized LR+GD is {claim}", (middle > 1) is wanted, words)
 
 
 # The artefacts

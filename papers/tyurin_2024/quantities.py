@@ -62,9 +62,8 @@ def alpha_over_mu(case: Case) -> Number:
 
 def linear(case: Case) -> str | None:
     """The rows are vectors of ℝ^d, in the units of the data."""
-    return (
-        None if has_coordinates(case) else "this is about points of ℝ^d in the units of their data"
-    )
+    why = "this is about points of ℝ^d in the units of their data"
+    return None if has_coordinates(case) else why
 
 
 def the_data(case: Case, spec: str, otherwise: str) -> str | None:
@@ -72,7 +71,7 @@ def the_data(case: Case, spec: str, otherwise: str) -> str | None:
     if (reason := linear(case)) is not None:
         return reason
     problem, other = case.problem, load(spec)
-    same = problem.n == other.n and problem.dimension == other.dimension
+    same = (problem.n, problem.dimension) == (other.n, other.dimension)
     return None if same and problem.digest() == other.digest() else otherwise
 
 
@@ -94,26 +93,21 @@ def loss(scores: list[Number]) -> Number:
 
 
 class Start:
-    """Whether t ≤ t*, the first moment at which the data are separated; and earlier iterates.
+    """Whether t ≤ t*, the first moment at which the data are separated; and θ_1.
 
-    Attributes
-    ----------
-    early : bool or None
-        Whether θ_0, …, θ_{t−1} do not separate the data; None if that is not known.
+    `early` says whether θ_0, …, θ_{t−1} do not separate the data; None if that is not known.
     """
 
     def __init__(self, case: Case) -> None:
         self.early: Trit = True
         self._first: Any = None
-        self._before: Any = None
         self._now: Any = None
 
     def update(self, it: View) -> None:
         it.keep()
-        self._before, self._now = self._now, it
-        if self._before is not None and self.early is not False:
-            missed = self._before.misses
-            self.early = missed if self.early else False if missed is False else None
+        before, self._now = self._now, it
+        if before is not None and self.early is not False:
+            self.early = before.misses if self.early else False if before.misses is False else None
         if it.t == 1:
             self._first = it
 

@@ -55,18 +55,9 @@ MOST = 400
 class Path:
     """The iterates θ̂_t of a perceptron of `reference`, with S_t as it is in exact arithmetic.
 
-    θ̂_t = Σ_i c_i a_i with rational c_i, which S_0, …, S_{t−1} determine.
-
-    Attributes
-    ----------
-    point : Vec
-        θ̂_t.
-    wrong : array of bool
-        S_t, for t ≥ 1.
-    seen, gaps : arrays
-        |⟨a_i, θ̂_t⟩| in doubles, and lower bounds of it.
-    lost : bool
-        Whether S_t could not be decided: then nothing is known of what follows.
+    ``point`` is θ̂_t = Σ_i c_i a_i with rational c_i, which S_0, …, S_{t−1} determine, ``wrong`` S_t
+    (for t ≥ 1), ``seen`` and ``gaps`` |⟨a_i, θ̂_t⟩| in doubles and lower bounds of it. It is
+    ``lost`` if S_t could not be decided: then nothing is known of what follows.
     """
 
     def __init__(self, case: Case, rule: reference.Rule) -> None:
@@ -114,16 +105,9 @@ class Path:
 class Rate:
     """E_t along a run of (Normalized) LR+GD, rounding included.
 
-    Attributes
-    ----------
-    path : Path
-        The perceptron's iterate of the same t.
-    distance : float
-        E_t; infinite where nothing is known.
-    doubt : float
-        T_t.
-    plain, plain_doubt : float
-        The same without what rounding adds, in doubles: what rounding must be small beside.
+    ``path`` is at the perceptron's iterate of the same t, ``distance`` is E_t (infinite where
+    nothing is known) and ``doubt`` T_t; ``plain`` and ``plain_doubt`` are the same without what
+    rounding adds, in doubles: what rounding must be small beside.
     """
 
     normalised = False

@@ -83,15 +83,11 @@ def _weights(it: View, beta: Number, weight: Number, rows: int, doubt: float, mo
         yield nearly(abs(exp(number(told)) - weight), bound, what, **near)
 
 
-@tyurin.bound(
-    "sec6.limits",
-    "Section 6",
-    GRADIENT,
-    _Followed,
-    Erratum("misprint", "sec6.limits.fixed"),
-    kind="limit",
-    since=1,
-    problems=("loss-spike",),
+followed = tyurin.sharing(GRADIENT, _Followed, kind="limit", since=1)
+
+
+@followed.bound(
+    "sec6.limits", "Section 6", Erratum("misprint", "sec6.limits.fixed"), problems=("loss-spike",)
 )
 def limits_as_printed(it, c):
     r"""As γ → ∞, the gradient at θ_t tends to the mean of the misclassified rows, and β_t to their
@@ -115,14 +111,7 @@ def limits_as_printed(it, c):
     return _limits(it, c, lambda rows: number(1) / rows, number)
 
 
-@tyurin.bound(
-    "sec6.limits.fixed",
-    "Section 6, with the right factors",
-    GRADIENT,
-    _Followed,
-    kind="limit",
-    since=1,
-)
+@followed.bound("sec6.limits.fixed", "Section 6, with the right factors")
 def limits(it, c):
     r"""As γ → ∞, the gradient at θ_t tends to minus the sum of the misclassified rows over n, and
     β_t to n over their number.

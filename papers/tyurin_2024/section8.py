@@ -117,17 +117,11 @@ def _small_step(case):
     return None if fits else "γ is larger than 4/R²"
 
 
-SMALL_STEPS = (LR_GD, separable, known_optimum, _small_step, _few_rows)
+small_steps = tyurin.sharing(LR_GD, separable, known_optimum, _small_step, _few_rows, kind="limit")
+BIAS = "Section 8, Implicit bias"
 
 
-@tyurin.bound(
-    "sec8.bias",
-    "Section 8, Implicit bias",
-    *SMALL_STEPS,
-    Erratum("misprint", "sec8.bias.fixed"),
-    kind="limit",
-    problems=(ONE_ROW,),
-)
+@small_steps.bound("sec8.bias", BIAS, Erratum("misprint", "sec8.bias.fixed"), problems=(ONE_ROW,))
 def bias_as_printed(it, c):
     r"""The iterates of LR+GD with small steps tend to the maximum-margin separator of norm one.
 
@@ -161,12 +155,10 @@ class _Lost:
         self._next = self.sum + gamma * slope * (1 - kept)
 
 
-@tyurin.bound(
+@small_steps.bound(
     "sec8.bias.fixed",
-    "Section 8, Implicit bias, of directions, with a rate",
-    *SMALL_STEPS,
+    f"{BIAS}, of directions, with a rate",
     _Lost,
-    kind="limit",
     since=1,
     instances="γ ≤ 1/L = 4/R²",
     powerless="D_t adds up the losses of the run itself, and a wrong step makes them larger;"
