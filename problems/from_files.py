@@ -214,9 +214,10 @@ def _designed(path: Path, form: str, reading: Reading) -> Points:
     """A table whose texts become indicators, or that loses rows with missing values."""
     from gammabar.problems.binary_readers import table_columns
 
-    lines = None
+    lines: Array | None = None
+    before: tuple[str, ...] = ()
     if form == "csv":
-        found, columns, lines = text_readers.csv_columns(path, reading.label, reading.drop)
+        found, columns, lines, before = text_readers.csv_columns(path, reading.label, reading.drop)
     else:
         found, columns = table_columns(path, reading.label, reading.drop)
     label, *features = columns
@@ -225,7 +226,7 @@ def _designed(path: Path, form: str, reading: Reading) -> Points:
     except ProblemError as error:
         raise ProblemError(f"{path}: {error}") from None
     lines = None if lines is None else lines[rows]
-    return Points(X, y, found.chosen, lines=lines, drop=found.dropped, notes=notes)
+    return Points(X, y, found.chosen, lines=lines, drop=found.dropped, notes=before + notes)
 
 
 def _in_chunks(path: Path, form: str, reading: Reading) -> Points | None:

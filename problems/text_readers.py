@@ -13,7 +13,7 @@ import csv
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -35,6 +35,8 @@ _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE).fullmatch
 _MOST_COLUMNS = 2**32 - 1  # columns are 32-bit numbers in the canonical form
 #: Fields that stand for a missing value, whatever their case.
 _MISSING = {"", "na", "n/a", "nan", "null", "none"}
+
+_INDEX = "the first column, which has no name and counts the rows, was left out"
 
 #: Line numbers, counted from 1, and the fields of the lines.
 _Block: TypeAlias = list[tuple[int, list[str]]]
@@ -189,6 +191,15 @@ class Columns:
             raise ProblemError(f"{path}: no column is left for the features")
         return cls(column, kept, chosen, tuple(name for _, name in dropped))
 
+    def without_index(self, path: Path) -> Columns:
+        """The same without the first column, which has no name and counts the rows."""
+        if self.label == 0 or len(self.kept) == 1:
+            raise ProblemError(
+                f"{path}: the first column has no name and counts the rows, as DataFrame.to_csv "
+                "writes its index; name the label with --label NAME"
+            )
+        return replace(self, kept=self.kept[1:], dropped=(0, *self.dropped))
+
 
 def _find_column(path: Path, names: list[str], wanted: str | int) -> tuple[int, str | int]:
     """The index of a column, and the way it was named."""
@@ -226,9 +237,11 @@ def read_csv(path: Path, label: str | int | None = None, drop: Sequence[str | in
     values = _Values(path, label is not None)
     labels, lines = _read_rows(rows, values, len(names), table.kept, table.label)
     X = values.array().reshape(len(lines), -1)
-    if not names[0] and any(names):
-        _check_index(path, labels if table.label == 0 else X[:, 0] if table.kept[0] == 0 else ())
-    return Points(X, labels, label=table.chosen, lines=np.array(lines), drop=table.dropped)
+    first = labels if table.label == 0 else X[:, 0] if table.kept[0] == 0 else ()
+    found = Points(X, labels, table.chosen, lines=np.array(lines), drop=table.dropped)
+    if not _is_index(names, first):
+        return found
+    return replace(found, X=X[:, 1:], drop=table.without_index(path).dropped, notes=(_INDEX,))
 
 
 def _opened(
@@ -253,8 +266,8 @@ def _opened(
 
 def csv_columns(
     path: Path, label: str | int | None, drop: Sequence[str | int]
-) -> tuple[Columns, list[Column], Array]:
-    """The columns of a CSV file, the label first; and the line of each row.
+) -> tuple[Columns, list[Column], Array, tuple[str, ...]]:
+    """The columns of a CSV file, the label first; the line of each row; and notes.
 
     A column without words holds numbers: integers if all are, else doubles. Columns without a
     header are named by their places.
@@ -265,12 +278,14 @@ def csv_columns(
         _check_width(path, line, row, len(names))
     if not data:
         raise ProblemError(f"{path}: there is a header, but no data below it")
-    if not names[0] and any(names):
-        _check_index(path, (row[0] for _, row in data))
+    notes: tuple[str, ...] = ()
+    first = [row[0] for _, row in data] if 0 in (table.label, table.kept[0]) else []
+    if _is_index(names, first):
+        table, notes = table.without_index(path), (_INDEX,)
     found = [
         _csv_column(path, data, k, names[k], k == table.label) for k in (table.label, *table.kept)
     ]
-    return table, found, np.array([line for line, _ in data])
+    return table, found, np.array([line for line, _ in data]), notes
 
 
 def _csv_column(path: Path, data: _Block, k: int, name: str, texts: bool) -> Column:
@@ -346,14 +361,11 @@ def _csv_places(block: _Block, kept: Sequence[int]) -> Iterator[tuple[int, str]]
     return ((line, f"in column {j + 1}") for line, _ in block for j in kept)
 
 
-def _check_index(path: Path, first: Iterable[Any]) -> None:
-    """Refuse an index as `DataFrame.to_csv` writes it: a first column that counts, unnamed."""
+def _is_index(names: list[str], first: Iterable[Any]) -> bool:
+    """Whether the first column is an index as `DataFrame.to_csv` writes it: unnamed, it counts."""
     counted = [str(value) for value in first]
-    if counted and counted == [str(i) for i in range(len(counted))]:
-        raise ProblemError(
-            f"{path}: the first column has no name and counts the rows, as DataFrame.to_csv writes "
-            "its index; leave it out with --drop 0 and name the label with --label NAME"
-        )
+    named = not names[0] and any(names)
+    return named and bool(counted) and counted == [str(i) for i in range(len(counted))]
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:

@@ -38,10 +38,11 @@ Content = tuple[list[str], int, list[dict[int, Any]]]  # labels, columns, values
 
 def agree(paths: list[Path], form: str, reader: Callable[[], Points], label: Any = None) -> None:
     """Raise `Fault` if the two readers differ; ProblemError if both refuse."""
-    refusal = ours = arrays = None
+    refusal = ours = arrays = drop = None
     try:
         points = reader()
         ours, label, arrays = _content(points), points.label, points.arrays
+        drop = list(points.drop) or None
     except ProblemError as error:
         if re.search("too much for this machine|would need vectors of", str(error)):
             raise  # a limit of the machine, not of the format
@@ -50,7 +51,7 @@ def agree(paths: list[Path], form: str, reader: Callable[[], Points], label: Any
             label = int(label)
     theirs: Any = None
     try:
-        theirs = _checker_content(paths, form, label, arrays)
+        theirs = _checker_content(paths, form, label, arrays, drop)
         reason = ""
     except Exception as error:  # check() turns all of them into Rejected
         reason = f"{type(error).__name__}: {error}"
@@ -73,8 +74,8 @@ def _content(points: Points) -> Content:
     return [label_text(label) for label in labels], int(X.shape[1]), rows
 
 
-def _checker_content(paths: list[Path], form: str, label: Any, arrays: Any) -> Content:
-    data = {"format": form, "files": [path.name for path in paths], "label": label}
+def _checker_content(paths: list[Path], form: str, label: Any, arrays: Any, drop: Any) -> Content:
+    data = {"format": form, "files": [path.name for path in paths], "label": label, "drop": drop}
     data["arrays"] = arrays and list(arrays)
     table, _ = checker.read(data, [str(path) for path in paths], checker.Budget(100))
     pairs = (zip(*table.row(i), strict=True) for i in range(len(table.labels)))

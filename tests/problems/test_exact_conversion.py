@@ -316,17 +316,3 @@ def test_what_a_frame_lacks_is_named(columns: str, y: str, options: Any, sentenc
         from_arrays(pd.DataFrame({name: PEOPLE[name] for name in columns}), y, **options)
     with pytest.raises(ProblemError, match="X has no named columns"):
         from_arrays([[1], [2]], "y")
-
-
-def test_an_index_and_a_spreadsheet_are_recognised(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    pd.DataFrame({"y": [0, 0, 1], "a": [0, 1, 2]}).to_csv(path)
-    for label in (None, "y"):
-        with pytest.raises(ProblemError, match="first column has no name and counts the rows"):
-            load(str(path), label=label)
-    assert load(str(path), label="y", drop=[0]).X.tolist() == [[0], [1], [2]]
-    with pytest.raises(ProblemError, match="a spreadsheet"):
-        load("table.xlsx")
-    path.write_text("y,a\n0,1\n1,n/a\n")
-    with pytest.raises(ProblemError, match=r"'n/a' in column 2 is not a number .--missing"):
-        load(str(path), label="y")

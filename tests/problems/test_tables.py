@@ -114,3 +114,20 @@ def test_columns_without_a_header_have_places_for_names(tmp_path):
     )
     path.write_text("y,a,c\n0,9007199254740993,u\n1,1,v\n")  # integers stay what they are
     assert load(path, label="y", encode=True).X.tolist() == [[2**53 + 1, 0], [1, 1]]
+
+
+def test_the_index_of_a_frame_is_left_out(tmp_path):
+    path, note = tmp_path / "t.csv", "the first column, which has no name and counts the rows, was"
+    pd.DataFrame({"y": [0, 0, 1], "a": [5, 1, 2]}).to_csv(path)
+    for options in ({"drop": [0]}, {}, {"encode": True}, {"encode": True, "drop": [0]}):
+        problem = load(path, label="y", **options)
+        assert problem.X.tolist() == [[5], [1], [2]]
+        assert problem.notes == (() if "drop" in options else (f"{note} left out",))
+    problem = load(path, label="y")
+    gb.solve(problem, intercept=True).save(tmp_path / "c.json")
+    assert "class -1" in gb.check(tmp_path / "c.json", path)
+    with pytest.raises(ProblemError, match=r"counts the rows, .*name the label with --label NAME"):
+        load(path)
+    path.write_text("y,a\n0,1\n1,n/a\n")  # where the label is given, nobody is told to give it
+    with pytest.raises(ProblemError, match=r"'n/a' in column 2 is not a number .--missing drop"):
+        load(path, label="y")
