@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from fractions import Fraction as Q
 from importlib.util import module_from_spec, spec_from_file_location
@@ -88,8 +89,7 @@ class Interval:
         return Interval(self.lo + other.lo, self.hi + other.hi)
 
     def __sub__(self, other: Any) -> Interval:
-        other = interval(other)
-        return Interval(self.lo - other.hi, self.hi - other.lo)
+        return self + -interval(other)
 
     def __mul__(self, other: Any) -> Interval:
         other = interval(other)
@@ -462,20 +462,13 @@ def shown(value: Any) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    limit = LIMIT
-    try:
-        if "--limit" in arguments:
-            at = arguments.index("--limit")
-            limit = float(arguments[at + 1])
-            arguments = arguments[:at] + arguments[at + 2 :]
-    except (ValueError, IndexError):
-        arguments = []
-    if not arguments or not limit > 0:
-        print(__doc__)
-        return 2
-    for path in arguments:
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("witness", nargs="+")
+    parser.add_argument("--limit", type=float, default=LIMIT, metavar="SECONDS")
+    asked = parser.parse_args(arguments)
+    for path in asked.witness:
         try:
-            print(f"accepted: {check(path, limit=limit)}")
+            print(f"accepted: {check(path, limit=asked.limit)}")
         except Rejected as reason:
             print(f"rejected: {path!a}: {reason}")
             return 1

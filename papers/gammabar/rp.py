@@ -51,21 +51,18 @@ def _compared(it, small, large, what, strict=False):
 # Perceptrons and Winnow
 
 
-def _best_of(before, rows, along, others):
+def _along_a_lowest_row(before, k, along, few=lambda rows: rows):
     """That the step was along one of the tied rows: the one that the solver names, if it was, or
-    the best of the others. What it names saves time, and is not believed."""
-    said = claimed_row(before.extra.get("i"), before.n)
-    if said is not None and said in rows:
-        found = along(said)
-        if found.certain():
-            return found
-    return any_of(along(j) for j in others())
+    the best of `few` of them. What it names saves time, and is not believed."""
+    rows, said = lowest(before, k), claimed_row(before.extra.get("i"), before.n)
+    if said is not None and said in rows and (found := along(said)).certain():
+        return found
+    return any_of(along(int(j)) for j in few(rows))
 
 
 def _mean(now, before, c):
     """w_{k+1} = (1 − θ_k) w_k + θ_k a_j with θ_k = 1/(k+1) and a row j of smallest score."""
-    rows, theta = lowest(before, before.t), number(1) / now.t
-    what = f"w_{now.t} is the mean of k w_k and a row of smallest score"
+    theta, what = number(1) / now.t, f"w_{now.t} is the mean of k w_k and a row of smallest score"
 
     def along(j):
         if not before.w.any() and not c.problem.row(j).any():
@@ -73,20 +70,24 @@ def _mean(now, before, c):
         mean = before.vec(before.w) * (1 - theta) + row_vector(before, j) * theta
         return same_point(now, mean, what, start=before.here)
 
-    return _best_of(before, rows, along, lambda: _closest(now, before, rows, c))
-
-
-def _closest(now, before, rows, c):
-    """Of many rows with the smallest score, those nearest to the one that was added."""
-    if len(rows) > 8:
-        norms = c.once("‖a_i‖", lambda: np.array([c.problem.norm(a) for a in _rows(c.problem)]))
+    def closest(rows):
+        """Of many rows those nearest to the one that was added."""
+        if len(rows) <= 8:
+            return rows
+        norms = c.once(
+            "‖a_i‖", lambda: np.array([c.problem.norm(c.problem.row(i)) for i in range(c.n)])
+        )
         scores = c.problem.scores(now.t * now.w - before.t * before.w)
-        rows = rows[np.argsort((norms**2 - 2 * scores)[rows], kind="stable")[:8]]
-    return [int(i) for i in rows]
+        return rows[np.argsort((norms**2 - 2 * scores)[rows], kind="stable")[:8]]
+
+    return _along_a_lowest_row(before, before.t, along, closest)
 
 
-def _rows(problem):
-    return (problem.row(i) for i in range(problem.n))
+def _exits(now, before):
+    """It exits when it should, and can tell the rows of smallest score."""
+    k = now.t - 1
+    past = [] if before is None else [lowest_known(before, k), went_on(before, k)]
+    return [*past, *ended(now, now.t)]
 
 
 @steps.step(
@@ -97,10 +98,8 @@ def _normalized_perceptron_step(now, before, c):
 
     $w_0 = 0,\ w_{k+1} = (1-\theta_k)w_k + \theta_k XYp(w_k),\ \theta_k = \tfrac{1}{k+1};\text{ exit
     iff } YX^\top w_k > 0$"""
-    if before is None:
-        return [fact(not now.w.any(), "w_0 = 0"), *ended(now, 0)]
-    k = before.t
-    return [_mean(now, before, c), lowest_known(before, k), went_on(before, k), *ended(now, now.t)]
+    step = fact(not now.w.any(), "w_0 = 0") if before is None else _mean(now, before, c)
+    return [step, *_exits(now, before)]
 
 
 @steps.step("rp.nkp.step", "Algorithm 3 as printed", Method("nkp"))
@@ -110,15 +109,15 @@ def _nkp_step(now, before, c):
     $\alpha_0 = 0,\ \alpha_{k+1} = (1-\theta_k)\alpha_k + \theta_k p(\alpha_k),\ \theta_k =
     \tfrac{1}{k+1};\text{ exit iff } G\alpha_k > 0$"""
     alpha = weights_of(now, "dual")
-    found = [] if alpha is None else [represents(now, alpha, now.t)]
+    last = None if before is None else weights_of(before, "dual")
     if before is None:
-        start = not now.w.any() and (alpha is None or not alpha.any())
-        return [fact(start, "α_0 = 0"), *found, *ended(now, 0)]
-    found += [lowest_known(before, before.t), went_on(before, before.t), *ended(now, now.t)]
-    last = weights_of(before, "dual")
-    if alpha is None or last is None:
-        return [_mean(now, before, c), *found]
-    return [_added(before, last, alpha), *found]
+        step = fact(not now.w.any() and (alpha is None or not alpha.any()), "α_0 = 0")
+    elif alpha is None or last is None:
+        step = _mean(now, before, c)
+    else:
+        step = _added(before, last, alpha)
+    said = [] if alpha is None else [represents(now, alpha, now.t)]
+    return [step, *said, *_exits(now, before)]
 
 
 def _added(before, last, alpha):
@@ -151,8 +150,7 @@ def _winnow_step(now, before, c):
     if before is None:
         start = same_weights(now.w, uniform(now.space.dimension), 0.0, "w_0 = 1/d")
         return [start, *ended(now, 0)]
-    rows = lowest(before, 0)
-    best = _best_of(before, rows, lambda i: _multiplied(now, before, i, c), rows.tolist)
+    best = _along_a_lowest_row(before, 0, lambda i: _multiplied(now, before, i, c))
     return [best, lowest_known(before, 0), went_on(before, 0), *ended(now, 0)]
 
 

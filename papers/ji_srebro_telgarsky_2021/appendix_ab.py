@@ -219,7 +219,7 @@ class Mirror(Path):
         """A dual variable q with ∇φ(q) = Gq."""
         q = balls(values)
         slope = self.case.space.gram() * arb_mat(len(q), 1, q.tolist())
-        return _Dual(q, balls(slope.entries()), name=name)
+        return _Dual(q, np.array(slope.entries(), dtype=object), name=name)
 
     @cached_property
     def everywhere(self) -> list[_Dual]:  # type: ignore[override]

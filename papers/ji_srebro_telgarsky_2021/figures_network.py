@@ -33,25 +33,11 @@ def _torch_module() -> Any:
 def alexnet(width: int, seed: int, classes: int = 10, side: int = 32) -> Any:
     """An AlexNet for small images: five convolutions, three dense layers, ReLU, max-pooling.
 
-    Parameters
-    ----------
-    width : int
-        A multiple of 8. Convolutions have 1, 3, 6, 4 and 4 times `width` channels, the ratios of
-        AlexNet, where width is 64; dense layers have 32 times `width` nodes, half of AlexNet's.
-    seed : int
-        Of the initial parameters, which are those that PyTorch draws: weights and biases uniform
-        between −1/√inputs and 1/√inputs. (A sixth of the variance that [1]_ advise: training rests
-        for hundreds of epochs before it begins.)
-    classes, side : int
-        Outputs, and the height of an image of three colours: a multiple of 16.
-
-    Notes
-    -----
-    No dropout, which would make features random, and no normalisation of activations.
-
-    References
-    ----------
-    .. [1] K. He, X. Zhang, S. Ren and J. Sun, Delving deep into rectifiers, ICCV 2015.
+    Convolutions have 1, 3, 6, 4 and 4 times `width` channels (a multiple of 8), the ratios of
+    AlexNet, where width is 64; dense layers have 32 times `width` nodes, half of AlexNet's. Initial
+    parameters are those that PyTorch draws: uniform between −1/√inputs and 1/√inputs, a sixth of
+    the variance that He et al. (ICCV 2015) advise. Images have three colours, and a `side` that is
+    a multiple of 16. There is no dropout, which would make features random, nor normalisation.
     """
     torch = _torch_module()
     nn = torch.nn

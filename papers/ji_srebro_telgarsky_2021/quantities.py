@@ -179,7 +179,8 @@ def exact_and_separable(case: Case) -> str | None:
 
 def balls(values: Any) -> NDArray[Any]:
     """Numbers as an array of balls."""
-    return np.vectorize(number, otypes=[object])(np.array(values, dtype=object))
+    found = np.array(values, dtype=object)
+    return np.array([number(v) for v in found.flat], dtype=object).reshape(found.shape)
 
 
 def entropy(q: Iterable[Any]) -> Number:
@@ -249,22 +250,15 @@ class Sequences:
     them. Only Aᵀq_t, Aᵀμ_t and Aᵀν_t are needed, vectors as long as w, so that following a run
     costs no pass over the data.
 
-    Attributes
-    ----------
-    now, before, first : At
-        The sequences at t, at t − 1 (None at t = 0), and at 0.
-    start : arb
-        ψ(Zw_0).
-    inverses, lengths, nu_squares : arb
-        Σ_{j<t} 1/λ_j, Σ_{j<t} ‖Zᵀν_j‖/λ_j and Σ_{j<t} ‖Zᵀν_j‖²/λ_j.
-    mu_squares : arb
-        Σ_{0<j<t} (1/λ_{j−1}² − (1 − λ_j)/λ_j²) ‖Zᵀμ_j‖².
-    next_sum, next_lengths, next_squares : Vec, arb, arb
-        Σ_{j<t} Aᵀμ_{j+1}/λ_j, Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j and Σ_{j<t} ‖Zᵀμ_{j+1}‖²/λ_j.
-    drift : float
-        How far Aᵀq_t may be off in a solver that carries the scores A w_t along by addition.
-    rounding : float
-        How far rounding in the steps so far may have moved w_t, at most, in an honest solver.
+    `now`, `before` and `first` are the sequences at t, at t − 1 (None at t = 0) and at 0, `start`
+    is ψ(Zw_0), and there are these sums over j < t:
+
+        inverses    1/λ_j           lengths       ‖Zᵀν_j‖/λ_j       nu_squares    ‖Zᵀν_j‖²/λ_j
+        next_sum    Aᵀμ_{j+1}/λ_j   next_lengths  ‖Zᵀμ_{j+1}‖/λ_j   next_squares  ‖Zᵀμ_{j+1}‖²/λ_j
+        mu_squares  (1/λ_{j−1}² − (1 − λ_j)/λ_j²) ‖Zᵀμ_j‖², for j > 0
+
+    `drift` bounds how far Aᵀq_t may be off in a solver that carries the scores A w_t along by
+    addition, and `rounding` how far rounding in the steps may have moved w_t in a right solver.
     """
 
     def __init__(self, case: Case) -> None:

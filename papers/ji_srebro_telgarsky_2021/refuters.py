@@ -38,15 +38,10 @@ def _(data: dict[str, Any]) -> Claim:
 
 
 @refuter("jst.sec3.1.align")
-def _(data: dict[str, Any]) -> Claim:
-    """One row: q̄ = (1), Zᵀq̄ = −a and γ̄ū = a; compared along a."""
-    a = one_row(data)
-    return dot(a, [-v for v in a]), ">=", dot(a, a)
-
-
 @refuter("jst.lemA.1.vector")
 def _(data: dict[str, Any]) -> Claim:
-    """One row: max (Zw)_1 over the ball is attained at ū = −a only; −Zᵀq̄ = a and γ̄ū = −a."""
+    """One row: q̄ = (1) and Zᵀq̄ = −a, but γ̄ū = a; or, as max (Zw)_1 over the ball is attained at
+    ū = −a only, −Zᵀq̄ = a and γ̄ū = −a. Compared along a."""
     a = one_row(data)
     return dot(a, [-v for v in a]), ">=", dot(a, a)
 
@@ -85,12 +80,10 @@ def _(data: dict[str, Any]) -> Claim:
 def _(data: dict[str, Any]) -> Claim:
     """n copies of one row of norm one, the logistic loss, ρ = n, t = 2."""
     n = whole(data["copies"], 2, 10**5)
-    weight = _logistic_weight
-    q0, w1 = weight(Q(0), n), None
-    w1 = q0  # θ/(ρλ_0) Aᵀν_0 = n q_0 / n
-    q1 = weight(w1, n)
-    w2 = w1 + 3 * q1 / 2  # λ_1 = 2/3, ν_1 = μ_1/3 + 2q_1/3 = q_1
-    mu1, mu2 = q1, q1 / 3 + 2 * weight(w2, n) / 3
+    w1 = _logistic_weight(Q(0), n)  # θ/(ρλ_0) Aᵀν_0 = n q_0 / n
+    mu1 = _logistic_weight(w1, n)  # q_1
+    w2 = w1 + 3 * mu1 / 2  # λ_1 = 2/3, ν_1 = μ_1/3 + 2q_1/3 = q_1
+    mu2 = mu1 / 3 + 2 * _logistic_weight(w2, n) / 3
     # 1/λ_0² = 1, 1/λ_1² = 9/4, (1 − λ_1)/λ_1² = 3/4; ‖Zᵀμ‖ = n μ; both sides times 2ρ.
     left = n * n * (Q(9, 4) * mu2 * mu2 + Q(1, 4) * mu1 * mu1)
     right = n * n * (mu1 * mu1 + Q(3, 2) * mu2 * mu2) - 4 * n * log(n) * log(3)
