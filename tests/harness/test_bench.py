@@ -136,14 +136,6 @@ class TestOracle:
             assert abs(facts["missing"]) < 1e-12
 
 
-class TestMargin:
-    def test_a_method_that_changes_nothing_is_at_rest(self):
-        steps = iter([np.ones(2), 2 * np.ones(2), 2 * np.ones(2), None])
-        trace = margin.follow(steps, lambda w: float(w[0]) / 4, limit=1e9)
-        assert "at rest after 3 epochs" in trace.ended
-        assert trace.facts()["best"] == 0.5
-
-
 @pytest.fixture(scope="module")
 def tiny():
     """A document with all sections, on tiny problems."""
@@ -179,47 +171,28 @@ def tiny():
 
 @pytest.mark.full
 class TestDocument:
-    def test_the_oracle_is_right_and_others_are_measured_against_it(self, tiny):
-        (result,) = tiny["sections"]["oracle"]
+    def test_nobody_finds_more_margin_than_we_do(self, tiny):
+        sections = tiny["sections"]
+        (result,) = sections["oracle"]
         ours, *others = result["rows"]
-        assert result["gamma"] == "0.2"
-        assert ours["missing"] == 0
-        assert ours["failure"] == ""
+        assert (result["gamma"], ours["missing"], ours["failure"]) == ("0.2", 0, "")
         for row in others:
             assert row["absent"] or row["failure"] or row["missing"] >= -result["resolution"]
-
-    def test_no_margin_is_larger_than_that_of_our_classifier(self, tiny):
-        pair, three = tiny["sections"]["classifier"]
-        ours, *others = pair["rows"]
-        assert ours["failure"] == ""
-        assert ours["train_error"] == 0
+        (ours, *others), three = sections["classifier"][0]["rows"], sections["classifier"][1]
+        assert (ours["failure"], ours["train_error"], three["classes"]) == ("", 0, 3)
         for row in others:
             assert row["failure"] or row["margin"] <= ours["margin"] * (1 + 1e-12)
-        assert three["classes"] == 3
-        assert all(row["test_error"] < 0.2 for row in three["rows"])
-
-    def test_every_cell_is_measured_and_the_oracle_lacks_nothing(self, tiny):
-        for result, cell in zip(tiny["sections"]["proof"], CELLS, strict=True):
-            assert [result["data"], result["intercept"]] == [cell.kind, cell.intercept]
+        for result in sections["proof"]:
             ours, search, *others = result["rows"]
             assert (ours["name"], search["name"]) == (proof.OURS, proof.SEARCH)
             assert not ours["failure"]
             for row in others:
                 assert row["absent"] or row["failure"] or -1e-9 < row["missing"] < 1
-        (table_,) = proof.tables(tiny["sections"]["proof"])
-        assert len(table_.rows) == len(CELLS)
-        assert "no longer in" in table_.notes[1]
-
-    def test_contestants_of_any_size_find_the_same_margin(self, tiny):
-        dense, sparse = tiny["sections"]["scale"]
-        assert dense["sizes"] == [300, 600]
-        assert sparse["bytes"] == [240_000]
+        dense, sparse = sections["scale"]
         for found in (*dense["curves"].values(), *sparse["curves"].values()):
             assert not any(one["failure"] for one in found)
             assert all(-1e-12 < one["missing"] < 0.1 for one in found)
             assert all(one["peak"] > 30e6 and one["computing"] > 0 for one in found)
-        for name in (scale.ORACLE, scale.CHUNKED):
-            assert all(abs(one["missing"]) < 1e-12 for one in dense["curves"][name])
 
     def test_tables_are_rectangular(self, tiny):
         shown = document.tables(tiny)

@@ -133,23 +133,6 @@ def test_every_command_knows_a_paper_of_ones_own(tmp_path: Path, gammabar):
     assert "small.one is false as printed" in out
 
 
-@pytest.mark.full
-def test_two_processes_and_a_store_that_notices_changes(tmp_path: Path):
-    home, store = package(tmp_path), tmp_path / "s.sqlite"
-
-    def verify(*more: str) -> dict:
-        command = [sys.executable, "-m", "gammabar", "verify", "--paper", str(home), "--jobs", "2"]
-        command += ["--store", str(store), "--resume", "--json", *more]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return {r["statement"]: r["verdict"] for r in json.loads(done.stdout)["results"]}
-
-    assert verify() == {"small.norm": "holds", "small.one": "refuted", "small.one.fixed": "holds"}
-    section = home / "section1.py"
-    section.write_text(section.read_text().replace("at_least(1, 0)", "at_least(0, 0)"))
-    assert verify()["small.one.fixed"] == "holds"
-
-
 def test_novikoff_holds_and_its_root_is_refuted(gammabar):
     """The example of the tutorial."""
     assert len(NOVIKOFF.read_text(encoding="utf-8").splitlines()) <= 40
@@ -195,13 +178,6 @@ def test_opened_again_it_is_the_same_and_changed_it_is_the_new_one(tmp_path: Pat
     written(tmp_path, HEAD + TRUE.replace("mine.positive", "mine.other"))
     open_paper(path)
     assert [i for i in load_statements() if i.startswith("mine.")] == ["mine.other"]
-
-
-def test_a_file_may_import_its_neighbours(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    written(tmp_path, "VALUE = 3\n", "gammabar_neighbour.py")
-    path = written(tmp_path, HEAD + "from gammabar_neighbour import VALUE\n" + TRUE)
-    assert open_paper(path).key == "mine"
 
 
 def test_a_reference_travels_without_the_file(tmp_path: Path):
