@@ -40,7 +40,7 @@ from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.linear_algebra import to_fmpz_mat
-from gammabar.oracle.pricing import sides_of
+from gammabar.oracle.pricing import sides_of, spread
 from gammabar.problems import (
     DenseProblem,
     Kernel,
@@ -226,14 +226,6 @@ def _as_double(value: Fraction) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-def _ratio(value: Fraction) -> tuple[float, int]:
-    """(m, k) with m·2ᵏ = value up to one roundoff, for rationals far outside the doubles."""
-    if value == 0:
-        return 0.0, 0
-    k = value.numerator.bit_length() - value.denominator.bit_length()
-    return float(value / Fraction(2) ** k), k
-
-
 class _Coordinates(ExactRows):
     """What linear and multiclass rows share: points have coordinates."""
 
@@ -247,10 +239,8 @@ class _Coordinates(ExactRows):
         vector, k = _as_doubles(point.vector)
         # Under- or overflow of a level is harmless: it can only send more rows to the exact test
         # (minus infinity too, as minus infinity plus its error bound is no number).
-        with np.errstate(over="ignore", under="ignore"):
-            shift = k + point.exponent + self.shift
-            levels = [float(np.ldexp(level, e - shift)) for level, e in map(_ratio, thresholds)]
-        return vector, levels
+        unit = Fraction(2) ** (k + point.exponent + self.shift)
+        return vector, [_as_double(threshold / unit) for threshold in thresholds]
 
     def _clear(
         self, scores: NDArray[np.float64], norm: float, terms: int, level: Any
@@ -337,9 +327,8 @@ class _Linear(_Coordinates):
         total = sum(map(abs, point.numerators))
         unit = total * Fraction(4) ** self.shift
         levels = [_as_double(threshold / unit) for threshold in thresholds]
-        spread = np.zeros(self.n)
-        spread[point.rows] = [v / total for v in point.numerators]
-        w = self.problem.combine(spread)
+        weights = np.array([v / total for v in point.numerators])
+        w = self.problem.combine(spread(self.n, point.rows, weights))
         if not np.isfinite(w).all():
             return np.arange(self.n)
         radius = self.problem.radius * SAFETY
@@ -388,11 +377,11 @@ class _Multiclass(_Coordinates):
         """√2 w, as the flattened d × k matrix."""
         i, right, wrong = self._pairs(rows)
         integers, exponent = integer_rows(self.X, i)
-        spread = fmpz_mat(self.k, len(rows))
+        signed = fmpz_mat(self.k, len(rows))
         for column, (a, b) in enumerate(zip(right.tolist(), wrong.tolist(), strict=True)):
-            spread[a, column] = numerators[column]
-            spread[b, column] = -fmpz(numerators[column])
-        matrix = (spread * to_fmpz_mat(integers)).transpose()
+            signed[a, column] = numerators[column]
+            signed[b, column] = -fmpz(numerators[column])
+        matrix = (signed * to_fmpz_mat(integers)).transpose()
         return fmpz_mat(1, matrix.nrows() * matrix.ncols(), matrix.entries()), exponent
 
     def score(self, i: int, point: Point) -> Fraction:
@@ -419,7 +408,7 @@ class KernelRows(ExactRows):
 
     def __init__(self, problem: KernelProblem) -> None:
         super().__init__(problem)
-        self.points, self.X, self.kernel = problem.points, problem.X, problem.kernel
+        self.original, self.X, self.kernel = problem, problem.X, problem.kernel
         self.y = np.asarray(problem.y, dtype=np.int64)
 
     def entries(
@@ -473,9 +462,8 @@ class KernelRows(ExactRows):
             return max(
                 value * unit for (value,), unit in (self.entries([i], [i]) for i in close.tolist())
             )
-        # γ⟨x, x⟩ + c is monotone in ‖x‖, so only the longest and the shortest point matter.
-        ends = (largest_norm(self.points), smallest_norm(self.points))
-        return max(_kernel_value(kernel, square) for square in ends)
+        # γ > 0 and c ≥ 0, so that γ⟨x, x⟩ + c grows with ‖x‖.
+        return _base(self.original) ** (kernel.degree if kernel.name == "poly" else 1)
 
     def score(self, i: int, point: Point) -> Fraction:
         entries, unit = self.entries([i], point.rows)
@@ -483,8 +471,7 @@ class KernelRows(ExactRows):
 
     def doubtful(self, point: Point, *thresholds: Fraction) -> NDArray[np.int64]:
         total = sum(map(abs, point.numerators))
-        spread = np.zeros(self.n)
-        spread[point.rows] = [v / total for v in point.numerators]
+        weights = np.array([v / total for v in point.numerators])
         kernel, terms = self.kernel, len(point.rows) + 8
         if kernel.name != "precomputed":
             # An entry (γ⟨x,x'⟩ + c)^p: p relative errors of the base, plus those of the power.
@@ -502,7 +489,7 @@ class KernelRows(ExactRows):
             level = self.by_row([float(threshold / unit) for threshold in thresholds])
         except OverflowError:  # beyond the doubles: every row is tested exactly
             return np.arange(self.n)
-        scores = self.problem.scores(spread)
+        scores = self.problem.scores(spread(self.n, point.rows, weights))
         return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * np.abs(level)))
 
 
@@ -514,13 +501,6 @@ def _polynomial(inner: list[Any], unit: Fraction, kernel: Any) -> tuple[list[int
     common = slope.denominator * offset.denominator
     a, b = int(slope * common), int(offset * common)
     return [(a * int(m) + b) ** kernel.degree for m in inner], Fraction(1, common**kernel.degree)
-
-
-def _kernel_value(kernel: Any, square: Fraction) -> Fraction:
-    if kernel.name == "linear":
-        return square
-    value: Fraction = (Fraction(kernel.gamma) * square + Fraction(kernel.coef0)) ** kernel.degree
-    return value
 
 
 #: Unit roundoff of doubles, and a factor that covers 1/(1 − k u) and the rounding of the bound.
@@ -775,11 +755,11 @@ def _tame_kernel(problem: KernelProblem) -> tuple[KernelProblem, int]:
     if kernel.name == "precomputed":
         if abs(k) <= _LINEAR or problem.X.dtype.kind != "f":
             return problem, 0
-        return _with(problem, _divided(problem.X, k), kernel), k
+        return KernelProblem(_divided(problem.X, k), problem.y, kernel), k
     if kernel.name == "linear":
         if abs(k) <= _LINEAR:
             return problem, 0
-        return _with(problem, _divided(problem.X, k), kernel), 2 * k
+        return KernelProblem(_divided(problem.X, k), problem.y, kernel), 2 * k
     if kernel.name != "poly":
         return problem, 0
     base = _base(problem)
@@ -792,11 +772,7 @@ def _tame_kernel(problem: KernelProblem) -> tuple[KernelProblem, int]:
     # γ' ≤ 4, because γ' max ‖x'‖² ≤ 1 and the largest entry of x' is at least ½.
     gamma = max(math.ldexp(kernel.gamma, 2 * k - b), math.ulp(0.0))  # no kernel has γ = 0
     scaled = Kernel("poly", kernel.degree, gamma, math.ldexp(kernel.coef0, -b))
-    return _with(problem, _divided(problem.X, k), scaled), kernel.degree * b
-
-
-def _with(problem: KernelProblem, X: Any, kernel: Kernel) -> KernelProblem:
-    return KernelProblem(X, problem.y, kernel)
+    return KernelProblem(_divided(problem.X, k), problem.y, scaled), kernel.degree * b
 
 
 def _divided(X: Any, k: int) -> Any:
