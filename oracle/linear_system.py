@@ -35,8 +35,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -44,15 +45,19 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpz, fmpz_mat
 from numpy.typing import NDArray
 
-from gammabar.oracle.rational import ROUNDOFF, SAFETY, product, signed_rows
+from gammabar.oracle.rational import ROUNDOFF, SAFETY, integer_rows, product
 from gammabar.problems.points import is_sparse, small_gemm
 from gammabar.problems.problem import Floats
 
-#: Bits of a limb of an integer, and of a slice of the rows. Entries of slices and limbs are at most
-#: 2¹⁶ in size, so that sums of 2²⁰ products are integers below 2⁵³, which doubles hold.
-_LIMB, _MOST = 16, 1 << 20
-#: More slices than these are taken for rows whose entries differ too much in size.
-_SLICES = 20
+#: Bits of a limb of an integer, whose entries are at most 2¹⁶ in size.
+_LIMB = 16
+#: Bits of a slice of the rows, up to how many rows or columns: sums of 2¹¹ products of at most
+#: 2²⁴⁺¹⁶, or of 2²⁰ of at most 2¹⁶⁺¹⁶, are integers below 2⁵³, which doubles hold.
+_WIDTHS = ((24, 1 << 11), (16, 1 << 20))
+#: Rows whose entries differ so much in size that they have more bits are not cut.
+_DEEPEST = 320
+#: Rows from which on Cholesky's method is worth while.
+_LARGE = 100
 #: Most bits that a step of the refinement adds.
 _GAIN = 44
 #: What sums of underflowed products may add for each product, twice.
@@ -61,11 +66,15 @@ _UNDERFLOW = 2.0**-1073
 
 @dataclass(frozen=True)
 class Enclosure:
-    """2^places x = z, up to ± error in every entry: first the weights, then the levels."""
+    """2^places x = z, up to ± error in every entry: first the weights, then the levels.
+
+    The residual is 2^places b − A z, where it is known; the refinement goes on from it.
+    """
 
     z: list[int]
     places: int
     error: int
+    residual: list[int] = field(default_factory=list, repr=False)
 
 
 class System(ABC):
@@ -78,6 +87,9 @@ class System(ABC):
     unit: Fraction
     border: int
     doubt: int = 0  # how far entries of the Gram matrix are off, in integers of the system
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "inverse"}
 
     @property
     def t(self) -> int:
@@ -106,6 +118,18 @@ class System(ABC):
             sums[k] += value
         return top + [border * value for value in sums]
 
+    @cached_property
+    def inverse(self) -> tuple[Floats, float, int] | None:
+        """(R, N, k): an approximate inverse of A/2ᵏ, and N ≥ ‖(A/2ᵏ)⁻¹‖; None if not proved."""
+        with np.errstate(all="ignore"):
+            A, error, k = self.matrix()
+            try:
+                R = _approximate_inverse(A, self.sides)
+            except np.linalg.LinAlgError:
+                return None
+            alpha, bound = inverse_bound(A, error, R)
+        return (R, float(bound), k) if alpha < 0.5 else None
+
     def matrix(self) -> tuple[Floats, Floats, int]:
         """(Ã, e, k): the system in doubles divided by 2ᵏ, and how far rows of Ã are off."""
         gram, error, k = self.doubles()
@@ -127,40 +151,40 @@ class RowSystem(System):
     """
 
     def __init__(self, rows: Any, sides: NDArray[np.int64]) -> None:
-        self.columns = (
-            np.unique(rows.nonzero()[1]) if is_sparse(rows) else np.flatnonzero(rows.any(axis=0))
-        )
-        self.rows = rows[:, self.columns]
-        self.sides = sides
-        top = float(np.abs(_values(self.rows)).max(initial=0.0))
+        used = np.zeros(rows.shape[1], np.bool_)
+        used[rows.nonzero()[1] if is_sparse(rows) else rows.any(axis=0)] = True
+        self.columns, self.sides = np.flatnonzero(used), sides
+        rows = rows if used.all() else rows[:, self.columns]
+        values = _values(rows)
+        top = max(-float(values.min(initial=0.0)), float(values.max(initial=0.0)))
         self.exponent = math.frexp(top)[1]
-        # Entries of at most one.
-        self.scaled = _like(self.rows, _times_power(_values(self.rows), -self.exponent))
-        self.slices = self._cut()
+        # Entries of at most one: rows are `scaled` times 2^exponent, exactly (see `_cut`).
+        self.scaled = _like(rows, _times_power(_values(rows), -self.exponent))
+        self.width = next((w for w, most in _WIDTHS if max(rows.shape) <= most), 0)
+        self.slices = self._cut(int(np.count_nonzero(values))) if self.width else []
         # Rows are 2^(exponent − depth) times integers, and c is about the largest square.
-        self.depth = _LIMB * len(self.slices)
+        self.depth = self.width * len(self.slices)
         self.unit = Fraction(4) ** (self.exponent - self.depth)
-        square = float((self.scaled * self.scaled).sum(axis=1).max()) if top else 0.0
+        square = float(_square_norms(self.scaled).max()) if top else 0.0
         self.border = 1 << max(0, 2 * self.depth + math.frexp(square)[1])
 
-    def _cut(self) -> list[Any]:
-        """Slices Y_k of integers up to 2¹⁶ with Σ Y_k 2^(−16 (k + 1)) = scaled; [] if none.
+    def _cut(self, count: int) -> list[Any]:
+        """Slices Y_k of integers up to 2ʷ, w the width, with Σ Y_k 2^(−w (k + 1)) = scaled; or [].
 
-        y − rint(y) is exact, and so is a product with a power of two unless it underflows.
+        y − rint(y) is exact, and so is a product with a power of two unless it underflows: then it
+        is zero, and they are not as many as before, or so small that the slices do not reach it.
         """
-        rest = _values(self.scaled)
-        if max(self.rows.shape) > _MOST:
-            return []
-        if not (_times_power(rest, self.exponent) == _values(self.rows)).all():
+        rest = _values(self.scaled).copy()
+        if np.count_nonzero(rest) != count:
             return []
         slices: list[Any] = []
         while rest.any():
-            if len(slices) == _SLICES:
+            if self.width * (len(slices) + 1) > _DEEPEST:
                 return []
-            rest = rest * 2.0**_LIMB
+            rest *= 2.0**self.width
             whole = np.rint(rest)
+            rest -= whole
             slices.append(_like(self.scaled, whole))
-            rest = rest - whole
         return slices
 
     @property
@@ -171,7 +195,7 @@ class RowSystem(System):
     @property
     def spans(self) -> bool:
         """Whether rows that are affinely independent, side by side, are as many as there can be."""
-        s, d = self.rows.shape
+        s, d = self.scaled.shape
         return s - self.t == d
 
     def doubles(self) -> tuple[Floats, Floats, int]:
@@ -194,16 +218,16 @@ class RowSystem(System):
 
     def _combined(self, z: list[int]) -> NDArray[np.int64]:
         limbs = _limbs(z)
-        return _carried([part.T @ limbs for part in self.slices])
+        return _carried([limbs.T @ part for part in self.slices], self.width)
 
     def cancelling(self) -> list[bool]:
         """Columns in which w is zero, because a feature is constant and the intercept free.
 
         Rows are y_i x_i, and both sides have the same sum of weights.
         """
-        if self.t == 1 or is_sparse(self.rows):
+        if self.t == 1 or is_sparse(self.scaled):
             return [False] * len(self.columns)
-        flipped = self.rows * np.where(self.sides == 1, 1.0, -1.0)[:, None]
+        flipped = self.scaled * np.where(self.sides == 1, 1.0, -1.0)[:, None]
         return [bool(same) for same in (flipped == flipped[0]).all(axis=0)]
 
     def spread(self, values: list[int], dimension: int) -> list[int]:
@@ -214,13 +238,13 @@ class RowSystem(System):
         return dense
 
     def gram_times(self, z: list[int]) -> list[int]:
-        limbs = _shortened(self._combined(z)).astype(np.float64)
-        return _integers_of(_carried([part @ limbs for part in self.slices]))
+        limbs = _shortened(self._combined(z)).T.astype(np.float64)
+        return _integers_of(_carried([(part @ limbs).T for part in self.slices], self.width))
 
     def gram(self) -> tuple[fmpz_mat, Fraction]:
-        count = self.rows.shape[0]  # of a sparse matrix, too
-        integers, exponent = signed_rows(self.rows, np.ones(count, np.int64), np.arange(count))
-        return product(integers, integers), Fraction(4) ** exponent
+        count = self.scaled.shape[0]  # of a sparse matrix, too
+        integers, exponent = integer_rows(self.scaled, np.arange(count))
+        return product(integers, integers), Fraction(4) ** (exponent + self.exponent)
 
 
 class GramSystem(System):
@@ -264,6 +288,12 @@ def _like(rows: Any, values: Any) -> Any:
     return type(rows)((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
+def _square_norms(rows: Any) -> Floats:
+    if is_sparse(rows):
+        return np.asarray((rows * rows).sum(axis=1))
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
+
+
 def _limbs(values: list[int]) -> Floats:
     """The integers as rows of limbs of 16 bits, the last one with the sign."""
     count = max(v.bit_length() for v in values) // _LIMB + 1
@@ -274,37 +304,67 @@ def _limbs(values: list[int]) -> Floats:
     return doubles
 
 
-def _carried(parts: list[Floats]) -> NDArray[np.int64]:
-    """Limbs of Σ_k parts_k 2^(16 (last − k)), the last one with the sign; every double is whole.
+def _carried(parts: list[Floats], width: int) -> NDArray[np.int64]:
+    """Limbs of Σ_k parts_k 2^(width (last − k)), the last one with the sign; doubles are whole.
 
-    Four limbs more than the parts have hold any sum of at most 2¹¹ of them.
+    Limbs are the rows. At most 20 parts of less than 2⁵³ (width 16), or 13 parts of at most 2⁵¹
+    that are shifted by 8 bits at most (width 24), have sums of less than 2⁶³; four limbs more than
+    the parts have hold them.
     """
-    last, (n, count) = len(parts) - 1, parts[0].shape
-    limbs = np.zeros((last + count + 4, n), np.int64)
+    last, (count, n) = len(parts) - 1, parts[0].shape
+    limbs = np.zeros((width * last // _LIMB + count + 5, n), np.int64)
     for k, part in enumerate(parts):
-        limbs[last - k : last - k + count] += part.T.astype(np.int64)
+        at, shift = divmod(width * (last - k), _LIMB)
+        limbs[at : at + count] += part.astype(np.int64) << shift
     for low, high in pairwise(limbs):
         high += low >> _LIMB
         low &= 0xFFFF
-    return limbs.T
+    return limbs
 
 
 def _shortened(limbs: NDArray[np.int64]) -> NDArray[np.int64]:
     """The same integers without limbs that only continue the sign; the last one is up to ±2¹⁶."""
-    limbs = limbs.copy()
-    while limbs.shape[1] > 1 and ((limbs[:, -1] == 0) | (limbs[:, -1] == -1)).all():
-        limbs[:, -2] += limbs[:, -1] << _LIMB
-        limbs = limbs[:, :-1]
+    while len(limbs) > 1 and ((limbs[-1] == 0) | (limbs[-1] == -1)).all():
+        limbs[-2] += limbs[-1] << _LIMB
+        limbs = limbs[:-1]
     return limbs
 
 
 def _integers_of(limbs: NDArray[np.int64]) -> list[int]:
     """The integers of limbs as `_carried` returns them."""
-    size, text = 2 * limbs.shape[1], np.ascontiguousarray(limbs).astype("<u2").tobytes()
+    size, text = 2 * len(limbs), limbs.T.astype("<u2", order="C").tobytes()
     return [
         int.from_bytes(text[at : at + size], "little", signed=True)
         for at in range(0, len(text), size)
     ]
+
+
+def _approximate_inverse(A: Floats, sides: NDArray[np.int64]) -> Floats:
+    """The inverse of a system in doubles, about.
+
+    With P = (G + μ E Eᵀ)⁻¹, W = P E and T = Eᵀ W it has the blocks P − W T⁻¹ Wᵀ, W T⁻¹/c, −T⁻¹ Wᵀ/c
+    and (T⁻¹ − μ)/c². Cholesky's method takes half the time of elimination, which is the way of
+    small systems and of those that rounding has made indefinite.
+    """
+    s, m = len(sides), len(A)
+    if s >= _LARGE:
+        from scipy.linalg.lapack import dpotrf, dpotri
+
+        c, mu = A[s:, :s].max(), np.diagonal(A)[:s].max()
+        E = np.eye(m - s)[sides]
+        factor, failed = dpotrf(A[:s, :s] + mu * (E @ E.T))
+        if not failed:
+            P = np.triu(dpotri(factor)[0])
+            P += np.triu(P, 1).T
+            W = P @ E
+            inner = np.linalg.inv(E.T @ W)
+            R = np.empty((m, m))
+            R[:s, s:] = W @ inner / c
+            R[s:, :s] = -R[:s, s:].T
+            R[s:, s:] = (inner - mu * np.eye(m - s)) / c**2
+            R[:s, :s] = P - W @ inner @ W.T
+            return R
+    return np.asarray(np.linalg.inv(A), dtype=np.float64)
 
 
 def inverse_bound(A: Floats, error: Floats, R: Floats) -> tuple[float, float]:
@@ -339,28 +399,26 @@ def inverse_bound(A: Floats, error: Floats, R: Floats) -> tuple[float, float]:
     return alpha, norms.max() / (1 - alpha) * SAFETY
 
 
-def enclose(system: System, bits: int) -> Enclosure | None:
+def enclose(system: System, bits: int, known: Enclosure | None = None) -> Enclosure | None:
     """The solution of a system to about so many bits of its largest entry, or None if not proved.
 
-    Doubles are tried first, and Arb where they do not prove that the system is regular.
+    Doubles are tried first, from what is known on, and Arb where they do not prove that the system
+    is regular.
     """
-    return _refined(system, bits) or _balls(system, bits)
+    return _refined(system, bits, known) or _balls(system, bits)
 
 
-def _refined(system: System, bits: int) -> Enclosure | None:
-    with np.errstate(all="ignore"):
-        A, error, k = system.matrix()
-        try:
-            R = np.asarray(np.linalg.inv(A), dtype=np.float64)
-        except np.linalg.LinAlgError:
-            return None
-        alpha, bound = inverse_bound(A, error, R)
-    if not alpha < 0.5:
+def _refined(system: System, bits: int, known: Enclosure | None = None) -> Enclosure | None:
+    if system.inverse is None:
         return None
-    s, m, gain = len(system.sides), len(A), _GAIN
-    z, r, places = [0] * m, [0] * s + [system.border] * (m - s), 0
-    error_now = _off(bound, r, k)
-    most = error_now.bit_length() + 8
+    R, bound, k = system.inverse
+    s, t, gain = len(system.sides), system.t, _GAIN
+    r = [0] * s + [system.border] * t
+    most = _off(bound, r, k).bit_length() + 8
+    if known is not None and known.residual:
+        z, r, places, error_now = known.z, known.residual, known.places, known.error
+    else:
+        z, places, error_now = [0] * (s + t), 0, _off(bound, r, k)
     while places - error_now.bit_length() < bits:
         step = _digits(R, r, gain - k)
         if step is None:
@@ -374,12 +432,13 @@ def _refined(system: System, bits: int) -> Enclosure | None:
                 return None
             continue
         z, r, places, error_now = more, rest, places + gain, error_then
-    return Enclosure(z, places, error_now)
+    return Enclosure(z, places, error_now, r)
 
 
 def _off(bound: float, r: list[int], k: int, doubt: int = 0) -> int:
     """How far entries of z may be off: ‖A⁻¹‖ ‖r‖."""
-    return math.ceil(Fraction(bound) * (max(map(abs, r)) + doubt) / 2**k)
+    top, bottom = bound.as_integer_ratio()
+    return -(-top * (max(map(abs, r)) + doubt) // (bottom << k))
 
 
 def _digits(R: Floats, r: list[int], exponent: int) -> list[int] | None:

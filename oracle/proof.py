@@ -53,7 +53,9 @@ Found = TypeVar("Found")
 #: Supports that are solved for in rationals at once.
 _SMALL = 12
 #: Bits of the enclosures that decide: of the first, and of the second where rows nearly tie.
-_BITS, _MORE = 96, 400
+_BITS, _MORE = 72, 400
+#: Bits of those that coordinates are taken from.
+_FINE = 96
 #: Supports that are tried before rational arithmetic takes over.
 _TRIALS = 12
 #: Rows that the doubles leave in doubt, at most, for which products are computed exactly.
@@ -141,7 +143,7 @@ class SupportProof:
 
     def decide(self, function: Callable[[Fraction], Found], bits: int = 64) -> Found:
         """function(γ̄²) for a monotone function with few values: equal at both ends of a bound."""
-        for wanted in () if self.zero else (bits, 2 * bits + 64):
+        for wanted in () if self.zero else (0, bits, 2 * bits + 64):
             low, high = self._square(wanted)
             value = function(low)
             if value == function(high):
@@ -155,7 +157,7 @@ class SupportProof:
             total, doubt = sum(found.z[len(self.support) :]), self.system.t * found.error
             missing = bits + 2 - (max(0, total - doubt).bit_length() - (2 * doubt).bit_length())
             known = found.places - found.error.bit_length()
-            better = enclose(self.system, known + missing) if missing > 0 else None
+            better = enclose(self.system, known + missing, found) if missing > 0 else None
             if better is None:
                 unit = self._level_unit(found) / self.system.t
                 return (total - doubt) * unit, (total + doubt) * unit
@@ -166,9 +168,14 @@ class SupportProof:
         system = self.system
         return system.border * system.unit / Fraction(system.t * 2**found.places)
 
+    @cached_property
+    def fine(self) -> Enclosure:
+        """As many bits as the coordinates of w and the weights mostly need."""
+        return enclose(self.system, _FINE, self.enclosure) or self.enclosure
+
     def weights(self) -> list[float]:
         """The doubles nearest to q̄ on the support."""
-        found, whole = self.enclosure, self.system.t << self.enclosure.places
+        found, whole = self.fine, self.system.t << self.fine.places
         pairs = [
             ((v - found.error) / whole, (v + found.error) / whole)
             for v in found.z[: len(self.support)]
@@ -179,7 +186,7 @@ class SupportProof:
 
     def vector(self, dimension: int) -> list[int] | None:
         """A multiple of w with relative errors below 2⁻⁷⁰ in every coordinate, if that is known."""
-        system, found = self.system, self.enclosure
+        system, found = self.system, self.fine
         if not isinstance(system, RowSystem):
             return None
         s = len(self.support)
@@ -208,7 +215,7 @@ class SupportProof:
         It is half the least one of the Gram matrix with its largest entry added to the products of
         rows of one side: what a light certificate needs.
         """
-        found = enclose(self.system, _LIGHT + 16) or self.enclosure
+        found = enclose(self.system, _LIGHT + 16, self.enclosure) or self.enclosure
         cut, sides = max(0, found.places - _LIGHT), self.system.sides
         weights = [max(1, v >> cut) for v in found.z[: len(sides)]]
         sums = [sum(v for v, k in zip(weights, sides, strict=True) if k == side) for side in (0, 1)]
@@ -223,7 +230,7 @@ class SupportProof:
 
     def half_difference(self) -> Fraction:
         """(λ₀ − λ₁)/2 of the two levels, with a relative error below 2⁻⁷⁰."""
-        found = self.enclosure
+        found = self.fine
         first, second = found.z[len(self.support) :]
         if abs(first - second) > 2 * found.error << _SLIGHT:
             return (first - second) * self._level_unit(found) / 2
@@ -264,8 +271,9 @@ def prove_support(
         system = _system_of(rows, support)
         if system is None:
             return None
+        found = None
         for bits in (_BITS, _MORE):
-            found = enclose(system, bits)
+            found = enclose(system, bits, found)
             if found is None:
                 return None
             spans = isinstance(system, RowSystem) and system.spans

@@ -91,6 +91,8 @@ def sqrt_doubles(square: Fraction) -> tuple[float, float]:
 
 def signed_bounds(low: Fraction, high: Fraction) -> tuple[float, float]:
     """The tightest doubles around every x with low ≤ x|x| ≤ high."""
+    if low == high >= 0:
+        return sqrt_doubles(low)
     below = sqrt_doubles(low)[0] if low >= 0 else -sqrt_doubles(-low)[1]
     above = sqrt_doubles(high)[1] if high >= 0 else -sqrt_doubles(-high)[0]
     return below, above

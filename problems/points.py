@@ -130,10 +130,12 @@ def small_gemm(a: Floats, b: Floats) -> Floats:
         return np.asarray(a @ b.T)
     # Blocks of less than two rows would be products with a vector, which have limits of their own.
     side = max(2, isqrt(_ALONE // width))
-    out = np.empty((m, n))
+    out, symmetric = np.empty((m, n)), a is b
     for i in range(0, m, side):
-        for j in range(0, n, side):
+        for j in range(i if symmetric else 0, n, side):
             np.matmul(a[i : i + side], b[j : j + side].T, out=out[i : i + side, j : j + side])
+            if symmetric:
+                out[j : j + side, i : i + side] = out[i : i + side, j : j + side].T
     return out
 
 
