@@ -312,9 +312,10 @@ def weight_method(
     weights: Callable[[Vector, int], Vector | None],
     claims: dict[str, Truth] | None = None,
     unit: bool = True,
+    starts: bool = False,
 ) -> Method:
     """w_0 = 0, w_{t+1} = w_t + Σ_i v_i a_i, for weights v of the scores and t: the run, and `name`,
-    the statement about its steps."""
+    the statement about its steps (and about w_0 if `starts`)."""
 
     def run(data: Data, rng: Any) -> Iterator[Step]:
         w, t = zeros(data.dimension), 0
@@ -326,7 +327,8 @@ def weight_method(
             w, t = w + data.combine(v, unit), t + 1
 
     def sides(f: Facts) -> Iterator[Side]:
-        yield f.norm[0], arb(0)
+        if starts:
+            yield f.norm[0], arb(0)
         yield from weighted_steps(f, lambda t: weights(f.scores[t], t))
 
     return Method(solver, run, {**(claims or {}), name: step(sides)}, unit)

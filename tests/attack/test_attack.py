@@ -48,6 +48,7 @@ FOUND = [
     ("descent", 2027, 4),  # a gap that is not a number is taken for 0
     ("descent", 2027, 6),  # steps near the end of the doubles are excused
     ("descent", 60, 2),  # the square of a radius leaves the doubles
+    ("descent", 4101, 94),  # jitter of coefficients that cancel: refuted, and rightly
     ("stochastic", 1, 45),  # a slope is allowed to be off by hundreds
     ("stochastic", 1, 66),  # a step along a short row is compared with the longest
     ("stochastic", 9, 131),  # norms that underflow allow for nothing
@@ -65,6 +66,8 @@ NUMBERS: dict[str, Any] = {
     "stochastic": [0, 1, 3, 4],
     "ridge": range(8),
     "smoothed": range(60),
+    "iterated": range(6),
+    "winnow": range(12),
     "failing": [0],
 }
 

@@ -232,16 +232,16 @@ def unlikely_draws(data: Data, rng: np.random.Generator, where: str, tally: Tall
     trial.ask(*rounded(steps), False, "unlikely draws")
 
 
-def weights(seed: int, number: int, tally: Tally) -> None:
+def weights(seed: int, number: int, tally: Tally, asked: str = "") -> None:
     """A method of Ramdas and Peña: right, with wrong iterates, and with false reports beside."""
     rng = np.random.default_rng([seed, number, 7])
     with bits(), attempt(tally, f"{seed}.{number}"):
-        data = rows_of_norm_one(rng)
-        name = str(rng.choice(ramdas_pena.REPORTING))
+        data = Data(rng) if asked == "winnow" else rows_of_norm_one(rng)
+        name = asked or str(rng.choice(ramdas_pena.REPORTING))
         if not data.radius_squared > 0:
             raise Unfit("all rows are zero")
         trial = Trial(data, name, f"{seed}.{number} {data.name}", tally)
-        trial.length = 9
+        trial.length = 40 if asked else 9
         trial.claims = {k: truth for k, truth in trial.claims.items() if k not in STOPS}
         run, extras = trial.drawn(rng)
         tally.count(data.kind)
@@ -282,11 +282,13 @@ KINDS: dict[str, Callable[[int, int, Tally], None]] = {
     "stochastic": sgd.one,
     "ridge": ridge.one,
     "smoothed": weights,
+    "iterated": partial(weights, asked="iterated_von_neumann"),
+    "winnow": partial(weights, asked="winnow"),
     "failing": chance.one,
 }
 #: They take turns with the other problems.
-TURNS = ("smoothed", "boosting", "smoothed", "descent", "smoothed", "stochastic", "smoothed")
-TURNS += ("ridge", "descent", "smoothed", "failing")
+TURNS = ("smoothed", "boosting", "winnow", "descent", "iterated", "stochastic", "smoothed")
+TURNS += ("ridge", "iterated", "descent", "winnow", "failing", "smoothed")
 
 
 class strictly(warnings.catch_warnings):

@@ -141,6 +141,7 @@ METHODS: dict[str, Method] = {
         "gb.tyurin.lr-gd.step",
         lambda scores, t: logistic_weights(scores, False),
         unit=False,
+        starts=True,
     ),
     "normalized_logistic_descent": weight_method(
         "normalized-lr-gd",
@@ -148,5 +149,6 @@ METHODS: dict[str, Method] = {
         lambda scores, t: logistic_weights(scores, True),
         {"tyurin.thm6.1": stop(theorem_6_1)},
         unit=False,
+        starts=True,
     ),
 }
