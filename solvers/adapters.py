@@ -229,16 +229,14 @@ def arguments_of(
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return (), {}
-    if not parameters or parameters[0].kind in (_PARAMETER.KEYWORD_ONLY, _PARAMETER.VAR_KEYWORD):
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    if not parameters or parameters[0].kind in (keyword, inspect.Parameter.VAR_KEYWORD):
         name = getattr(function, "__name__", "it")
         raise ProblemError(f"{name} must take a problem: def {name}(problem)")
-    named = [p for p in parameters[1:] if p.kind in _NAMED]
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, keyword)
+    named = [p for p in parameters[1:] if p.kind in kinds]
     wants = tuple(p.name for p in named if p.name in (RNG, RECORD))
     return wants, {p.name: p for p in named if p.name not in wants}
-
-
-_PARAMETER = inspect.Parameter
-_NAMED = (_PARAMETER.POSITIONAL_OR_KEYWORD, _PARAMETER.KEYWORD_ONLY)
 
 
 def counted(found: Iterable[Any]) -> Iterator[Iterate]:
@@ -261,16 +259,12 @@ class CountedSolver:
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
         return counted(self._solver.iterates(with_rows(problem, self), rng))
 
-    def with_options(self, **options: Any) -> Any:
-        """The same with other options; None if the object is no dataclass that has them."""
-        changed = with_options(self._solver, **options)
-        return None if changed is None else type(self)(changed)
-
 
 def with_options(solver: Any, **options: Any) -> Any:
     """A solver with other options; None if it is no dataclass that has them."""
     if isinstance(solver, CountedSolver):
-        return solver.with_options(**options)
+        changed = with_options(solver._solver, **options)
+        return None if changed is None else type(solver)(changed)
     if not is_dataclass(solver) or isinstance(solver, type):
         return None
     known = {field.name for field in fields(solver) if field.init}

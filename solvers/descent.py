@@ -54,12 +54,6 @@ class Quadratic:
 
     Its smoothness is the largest eigenvalue of A and its strong convexity the smallest, exactly
     so if A is diagonal; its minimiser is A⁻¹b.
-
-    Examples
-    --------
-    >>> f = Quadratic([[9.0, 0.0], [0.0, 1.0]], [9.0, 0.0])
-    >>> f.smoothness, f.strong_convexity, f.value(f.minimiser)
-    (9.0, 1.0, -4.5)
     """
 
     def __init__(self, A: Array, b: Array) -> None:

@@ -89,12 +89,10 @@ class DualAcceleration:
 
     With the logistic loss, Aᵀq_t is Aᵀ∇ψ(−A w_t) (Section 5.1). The analysis for a ρ-smooth
     potential takes the step θ/ρ (Appendix C, eq. (C.4)), with ρ = 1 for the exponential loss and
-    ρ = n for the logistic loss; that is the default. ``smoothness=1`` is Section 5.1 word by word:
-    the same step θ for either loss, without analysis.
+    ρ = n for the logistic loss; that is the default. ``smoothness=1`` is Section 5.1 word by word.
 
-    β_0 = 0, so g_0 = 0 and the first step is a plain gradient step. ``momentum`` is g_t. The
-    exponential loss passes over the data once in a step (`Problem.softmin`), the logistic loss
-    twice; its weights ∇ψ are in ``dual``.
+    ``momentum`` is g_t. The exponential loss passes over the data once in a step
+    (`Problem.softmin`), the logistic loss twice; its weights ∇ψ are in ``dual``.
 
     Examples
     --------
@@ -180,9 +178,8 @@ class DualForm:
 
     def __post_init__(self) -> None:
         if isinstance(self.mixing, str) and self.mixing not in MIXING:
-            names = ", ".join(MIXING)
-            what = f"option mixing must be {names}, a number or a function, not {self.mixing!r}"
-            raise ProblemError(what)
+            known = f"{', '.join(MIXING)}, a number or a function"
+            raise ProblemError(f"option mixing must be {known}, not {self.mixing!r}")
         self.lambda_(0)
         self.theta(0)
 
@@ -230,17 +227,12 @@ class AdaptiveSampling:
     A step needs the inner products of one row with all rows, A a_i: n values of the kernel, never
     n². From them A g_t and A w_t follow by the same two lines as g_t and w_t, and q_t from these.
     Without momentum and with the step of Theorem 4.1 (`for_theorem`) it is the method that the
-    paper analyses. With momentum β_t = t/(t+1) and step 1 (the default) it is the heuristic of
-    Figures 3 and 4, which the paper does not analyse.
+    paper analyses; with β_t = t/(t+1) and step 1 (the default) the heuristic of Figures 3 and 4.
 
     One uniform number u of ``rng.random()`` is used in a step: i_t is the first row whose
-    cumulative weight exceeds u times their sum. The weights are exp(min_j s_j − s_i) with
-    s = A w_t, so a row whose weight underflows to zero is never drawn. Without a generator it is
-    ``np.random.default_rng(0)``.
-
-    ``dual`` is q_t, ``momentum`` g_t, and ``extra`` has the row "i" that was sampled and the
-    "scores" A w_t that q_t was computed from, which differ from ``problem.scores(w)`` by the
-    rounding of t additions.
+    cumulative weight exceeds u times their sum; a row whose weight underflows is never drawn.
+    Without a generator it is ``np.random.default_rng(0)``. ``dual`` is q_t, ``momentum`` g_t, and
+    ``extra`` has the row "i" and the "scores" A w_t, with the rounding of t additions.
     """
 
     step: float = 1.0
@@ -328,10 +320,8 @@ class GradientDescent:
             # −∇R(w) = R(w) Aᵀq with q the softmax, eq. (2.3).
             length = self.step * _exp(soft.logsumexp - math.log(problem.n))
             if not math.isfinite(length):
-                raise ProblemError(
-                    f"gradient descent with step {self.step!r} left the range of doubles at "
-                    f"t = {t}; use a smaller step or loss='logistic'"
-                )
+                left = f"gradient descent with step {self.step!r} left the range of doubles"
+                raise ProblemError(f"{left} at t = {t}; use a smaller step or loss='logistic'")
             yield Iterate(t, w, problem, soft)
             w = w + length * soft.pull
 
@@ -378,25 +368,21 @@ class NormalizedGradientDescent:
 class HardMarginAscent:
     """The batch perceptron of [2]_: supergradient ascent on min_i (A w)_i over the unit ball.
 
-    With v_0 = 0 and t = 0, 1, 2, …
-
-        i       = argmin_i (A v_t)_i
+        i       = argmin_i (A v_t)_i         v_0 = 0
         u       = v_t + η_t a_i              η_t = η_0/√(t+1),  η_0 = 1/max_i ‖a_i‖
         v_{t+1} = u / max(1, ‖u‖)
         w_{t+1} = (v_1 + … + v_{t+1})/(t+1)
 
-    It is one of the baselines of [1]_, which implements it "exactly as in" [2]_. A step needs the
-    products of one row with all rows: n values of the kernel. Not to be confused with the batch
-    perceptron of Tyurin (2024), which sums over all misclassified rows. ``step`` multiplies η_0;
-    without ``averaged`` it yields the last points v_t in place of the averages w_t.
+    A baseline of [1]_, which implements it "exactly as in" [2]_; not the batch perceptron of Tyurin
+    (2024), which sums over all misclassified rows. A step needs n values of the kernel. ``step``
+    multiplies η_0; without ``averaged`` it yields the last points v_t in place of w_t.
 
-    *Known:* the objective, from [1]_; and η_0, η_t, the projection onto the unit ball, the
-    recurrence for ‖u‖² and the averaging, which are those of the kernelised Algorithm 1 of [2]_ as
-    an independent implementation has them (class ``SBP`` of the Java library JSAT, there with
-    t = 1, 2, …; the text of [2]_ itself was not compared). That algorithm allows some slack and
-    draws a row uniformly from those below a level; without slack these are the rows of smallest
-    score. *Chosen here:* among equals the first row is taken, so that the method is deterministic;
-    the average is over all points, without a burn-in; and the average of no points is 0.
+    *Known:* the objective, from [1]_; and η_t, the projection, the recurrence for ‖u‖² and the
+    averaging, which are those of the kernelised Algorithm 1 of [2]_ as an independent
+    implementation has them (class ``SBP`` of the Java library JSAT; the text of [2]_ itself was not
+    compared). That algorithm allows some slack and draws a row uniformly from those below a level;
+    without slack these are the rows of smallest score. *Chosen here:* among equals the first row is
+    taken, and the average is over all points, without a burn-in.
 
     ``extra`` has "v" v_t, the row "i" that is added to it, and the "scores" A v_t that i was
     chosen by, which are kept by addition.

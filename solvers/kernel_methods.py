@@ -149,9 +149,8 @@ class Scaled(KernelFunction):
 
     def __post_init__(self) -> None:
         if not 0 <= self.factor < math.inf:
-            raise ProblemError(
-                f"a kernel times {self.factor!r} is no kernel; the factor must not be negative"
-            )
+            what = f"a kernel times {self.factor!r} is no kernel"
+            raise ProblemError(f"{what}; the factor must not be negative")
 
     def gram(self, X: Array, Z: Array) -> Array:
         return np.asarray(self.factor * self.kernel.gram(X, Z))

@@ -161,13 +161,6 @@ class NVN:
 
     One row of the Gram matrix per step: G p_k is carried along, and ‖w_k‖² = p_kᵀ G p_k, so an ε
     much below 1e-7 means nothing. ``extra`` has "i" j, "theta" θ_k, "norm" ‖w_k‖, "scores" G p_k.
-
-    Examples
-    --------
-    >>> from gammabar.problems import from_arrays
-    >>> problem = from_arrays([[1, 0], [1, 0], [1, 0]], [1, 1, -1])
-    >>> [(it.t, it.dual.round(3).tolist()) for it in NVN(0.1).iterates(problem)]
-    [(0, [0.333, 0.333, 0.333]), (1, [0.25, 0.25, 0.5])]
     """
 
     epsilon: float = 0.01
@@ -212,14 +205,6 @@ class SNKPVN:
     simplex. The centre q ∈ Δ_n is 1/n by default. One pass over the Gram matrix per step, since
     G α_k and G p_k are carried along. ``extra`` has "p" p_k, "mu" μ_k, "norm_p" ‖p_k‖_G and
     "scores" G α_k.
-
-    Examples
-    --------
-    >>> from gammabar.problems import from_arrays
-    >>> problem = from_arrays([[1, 0], [1, 0], [1, 0]], [1, 1, -1])
-    >>> *_, last = SNKPVN(delta=0.01).iterates(problem)
-    >>> last.extra["halt"], [round(float(v), 2) for v in last.extra["p"]]
-    ('certificate', [0.25, 0.25, 0.5])
     """
 
     delta: float = 0.01

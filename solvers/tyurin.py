@@ -45,14 +45,6 @@ class LogisticRegressionGD:
     For γ → ∞ the iterates w_t/γ become those of `BatchPerceptron` (Theorem 3.2). Steps of any size
     are safe: exponentials are taken of negative numbers only. ``extra["gradient"]`` is ∇f(w_t) and
     ``dual`` has the σ_i / Σ_j σ_j.
-
-    Examples
-    --------
-    >>> from itertools import islice
-    >>> from gammabar.problems import load
-    >>> solver = LogisticRegressionGD(step=1e6)
-    >>> [(it.w / 1e6).tolist() for it in islice(solver.iterates(load("loss-spike")), 3)]
-    [[0.0, 0.0], [0.5, 0.75], [1.0, 0.25]]
     """
 
     step: float = 1.0

@@ -76,9 +76,9 @@ def _largest_margin(data: str, rounds: int) -> Numbers:
     problem, _, _ = points(data)
     vote: Any = next(islice(AdaBoost().iterates(problem), rounds, None))
     found = stump_margin(np.asarray(problem.X), problem.y, vote.hypotheses)
-    exact, value, bound = found.value == found.bound, float(found.value), float(found.bound)
-    about = {"fraction": str(found.value), "stumps": found.stumps}
-    return {"value": value, "bound": bound, "exact": exact, **about}
+    margin = {"value": float(found.value), "bound": float(found.bound)}
+    about = {"exact": found.value == found.bound, "stumps": found.stumps}
+    return {**margin, **about, "fraction": str(found.value)}
 
 
 def _course(numbers: Numbers) -> Any:
@@ -140,15 +140,12 @@ def _shown_2(numbers: Numbers) -> list[Shown]:
     if course["perfect"] is None:
         return NEVER
     then, end = course["test"][course["t"].index(course["perfect"])], course["test"][-1]
-    return [
-        Shown(
-            "test error can go down even after training error is already zero",
-            end < then,
-            f"training error 0 first at round {course['perfect']}; test error on"
-            f" {course['tested']:,} images {then:.4f} then, {end:.4f} after"
-            f" {course['t'][-1]:,} rounds",
-        )
-    ]
+    words = (
+        f"training error 0 first at round {course['perfect']}; test error on {course['tested']:,}"
+        f" images {then:.4f} then, {end:.4f} after {course['t'][-1]:,} rounds"
+    )
+    claim = "test error can go down even after training error is already zero"
+    return [Shown(claim, end < then, words)]
 
 
 # Figure 3: margins
@@ -230,41 +227,27 @@ class _StumpMargin(NamedTuple):
 
 
 def stump_margin(X: Any, y: Any, start: Iterable[Stump]) -> _StumpMargin:
-    """The ℓ₁ margin of all stumps on the points X with labels y.
-
-    Parameters
-    ----------
-    X : array, (n, d)
-    y : array of −1 and +1
-    start : iterable of Stump
-        Some that are good, such as those that AdaBoost has used.
-
-    Examples
-    --------
-    >>> found = stump_margin(np.array([[0], [1], [2]]), np.array([1, -1, 1]), [Stump(0, 0, 1)])
-    >>> found.value, found.bound
-    (Fraction(1, 3), Fraction(1, 3))
-    """
+    """The ℓ₁ margin of all stumps on the points X with labels y, from some that are good on."""
     y = np.asarray(y, dtype=np.int64)
     stumps = dict.fromkeys([*start, Stump(0, -np.inf, 1), Stump(0, -np.inf, -1)])
     votes = [h(X) * y for h in stumps]
     for _ in range(_ROUNDS):
         value, q = _in_doubles(np.stack(votes, axis=1))
-        better = sorted(_best(X, y, q), key=lambda one: -one[0])[:_EACH]
+        rows = np.flatnonzero(q > 1e-13)
+        best = _edges(X[rows], (q[rows] * y[rows]).tolist())
+        better = sorted(best, key=lambda one: -one[0])[:_EACH]
         new = [h for edge, h in better if edge > value + _NEAR and h not in stumps]
         if not new:
             break
         stumps |= dict.fromkeys(new)
         votes += [h(X) * y for h in new]
     truth = solve_l1(np.stack(votes, axis=1).astype(np.int64), signed=False)
-    weights = dict(zip(truth.q.support, truth.q.numerators, strict=True))
-    rows = np.array(sorted(weights))
-    numerators = [int(weights[i]) for i in rows.tolist()]
-    total = sum(numerators)
+    rows = np.array(truth.q.support)
+    numerators = [int(v) for v in truth.q.numerators]
     signed = [v * int(label) for v, label in zip(numerators, y[rows], strict=True)]
-    constant = abs(sum(signed))
-    largest = max((edge for edge, _ in _edges(X[rows], signed)), default=0)
-    return _StumpMargin(truth.value_lo, Fraction(max(largest, constant), total), len(stumps))
+    largest = max(abs(sum(signed)), *(edge for edge, _ in _edges(X[rows], signed)), 0)
+    bound = Fraction(largest, sum(numerators))
+    return _StumpMargin(truth.value_lo, bound, len(stumps))
 
 
 def _in_doubles(votes: Any) -> tuple[float, Any]:
@@ -272,22 +255,10 @@ def _in_doubles(votes: Any) -> tuple[float, Any]:
     from scipy.optimize import linprog
 
     n, m = votes.shape
-    found = linprog(
-        np.append(np.zeros(m), -1),
-        A_ub=np.hstack([-votes, np.ones((n, 1))]),
-        b_ub=np.zeros(n),
-        A_eq=[np.append(np.ones(m), 0)],
-        b_eq=[1],
-        bounds=[(0, None)] * m + [(None, None)],
-        method="highs",
-    )
+    above, mean = np.hstack([-votes, np.ones((n, 1))]), [np.append(np.ones(m), 0)]
+    bounds = [(0, None)] * m + [(None, None)]
+    found = linprog(-np.eye(m + 1)[m], above, np.zeros(n), mean, [1], bounds, method="highs")
     return -float(found.fun), np.maximum(-found.ineqlin.marginals, 0)
-
-
-def _best(X: Any, y: Any, q: Any) -> Iterator[tuple[float, Stump]]:
-    """For each column its best stump for weights in doubles."""
-    rows = np.flatnonzero(q > 1e-13)
-    return _edges(X[rows], (q[rows] * y[rows]).tolist())
 
 
 def _edges(X: Any, signed: list[Any]) -> Iterator[tuple[Any, Stump]]:
