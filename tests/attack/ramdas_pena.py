@@ -412,6 +412,15 @@ def perceptron_step(f: Facts) -> Trit:
     return None
 
 
+def coordinate_step(f: Facts) -> Iterator[Side]:
+    """Algorithm 2: k w_k is a sum of k rows, each of smallest score where it was added."""
+    for k in range(1, len(f.w) - 1):
+        move, near = (k + 1) * f.w[k + 1] - k * f.w[k], arb(10) ** -9 * (1 + f.size(k))
+        rounded = (k + 1) * (FINE * (f.size(k) + f.size(k + 1)) + smallest_step(f))
+        rows = (f.row(j) for j, s in enumerate(f.scores[k]) if not s > f.smallest(k) + near)
+        yield best_side([(f.length(move - row), PART * f.length(row) + rounded) for row in rows])
+
+
 def subgradient(f: Facts) -> Trit:
     """Equation (10): (f_k − f_{k+1})/θ_k is a subgradient of L(f) = ½‖f‖² − min_i ⟨a_i, f⟩ at f_k.
 
@@ -528,7 +537,10 @@ METHODS: dict[str, Method] = {
     "normalized_perceptron": Method(
         "normalized-perceptron",
         kernel_perceptron,
-        {"rp.normalized": stop(mistakes), "gb.rp.normalized-perceptron.step": perceptron_step},
+        {
+            "rp.normalized": stop(mistakes),
+            "gb.rp.normalized-perceptron.step": step(coordinate_step),
+        },
     ),
     "von_neumann": Method(
         "nvn",

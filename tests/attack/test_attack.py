@@ -42,6 +42,7 @@ FOUND = [
     ("perceptron", 52, 440),  # a row that is 0: then w stays where it is
     ("", 97, 442),  # the square of an enclosure is below the smallest double
     ("", 97, 84),  # a bound that overflows: nothing is said
+    ("normalized_perceptron", 4202, 120),  # a row that is 0, taken every time
     ("boosting", 7, 8),  # ε_t of a round without mistakes is not looked at
     ("boosting", 7, 21),  # α_t may be anything where ε_t is small
     ("boosting", 2027, 0),  # another weak learner is to find the best stump
