@@ -291,7 +291,7 @@ def given(name: str) -> bool:
 JSON = write("--json", "Print one JSON document on stdout.", "as_json")
 JOBS = run(
     "--jobs N",
-    "How many runs at once.  [default: as many as there are cores]",
+    "How many runs at once.  [default: one per core]",
     type=click.IntRange(1, 1000),
 )
 PAPER = what(
@@ -319,7 +319,7 @@ TABLE = together(
         "--label NAME",
         "Label column of a table: its name, or number from 0.",
     ),
-    data("--labels FILE", "Labels of an .npy or a SciPy .npz file, in another .npy file."),
+    data("--labels FILE", "Labels of an .npy or SciPy .npz file: an .npy file."),
     data("--drop NAME", "A column of a table to leave out.", many=True),
     data("--encode", "Make indicators of the levels of texts."),
     data("--missing [drop]", "Leave out rows without a value.", type=click.Choice(("drop",))),

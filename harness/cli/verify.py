@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 @what("--strict", "Count a vacuous pass as a failure: a solver that never moves passes as well.")
 @data(
     "--problem DATA",
-    "Use this problem instead of those of the plan.",
+    "Use this problem, not those of the plan.",
     "problems",
     many=True,
     names="data",
@@ -80,8 +80,8 @@ if TYPE_CHECKING:
 @data("--random N", "Check N random runs instead of the plan.")
 @data(
     "--geometry NAME",
-    "Of the plan, only problems of this geometry: dense, kernel or multiclass; by default all, or"
-    " for a solver of your own those that it declares (dense, if it declares none).",
+    "Only problems of this geometry: dense, kernel or multiclass. Default: all; for a solver of"
+    " your own those that it declares, or dense.",
     "geometries",
     many=True,
     type=click.Choice(["dense", "kernel", "multiclass"]),

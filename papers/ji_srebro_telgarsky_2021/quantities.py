@@ -85,7 +85,7 @@ def _exact(value: Any, t: int) -> Fraction:
         found = value(t) if callable(value) else value
         if isinstance(found, Fraction):
             return found
-        return _of_double(found if isinstance(found, Rational) else float(found))
+        return Fraction(found) if isinstance(found, Rational) else _of_double(float(found))
     except Exception:
         what = "what it calls step" if callable(value) else repr(value)
         raise Unclaimed(f"θ_t is not known: {what} is no finite number") from None
