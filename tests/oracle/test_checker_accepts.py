@@ -198,6 +198,16 @@ def test_a_row_within_the_error_of_w_is_not_left_out(tmp_path, third, accepted):
             run(case, tmp_path)
 
 
+@pytest.mark.parametrize("intercept", ["free", "augmented"])
+def test_a_light_certificate_says_the_margin(tmp_path, intercept):
+    shifted = make.SHIFTED, make.SHIFTED_SIGNS
+    whole = make.linear(*shifted, intercept=intercept).certificate
+    square = Fraction(*(int(part, 16) for part in whole["gamma_squared"].split("/")))
+    said = run(make.support(*shifted, intercept=intercept), tmp_path)
+    for shown in said.partition(" between ")[2].partition(",")[0].split(" and "):
+        assert float(shown) == pytest.approx(math.sqrt(square), rel=1e-12)
+
+
 def definite(matrix):
     """Whether a symmetric matrix has no negative eigenvalue, by elimination in fractions."""
     rows = [[Fraction(v) for v in row] for row in matrix]
