@@ -52,12 +52,10 @@ def reference_softmin(A, w, temperature):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_points_keep_their_dtype_and_are_not_copied(dtype):
-    X = np.eye(3, dtype=dtype)
-    y = np.array([1, -1, 1])
-    assert DenseProblem(X, y).X.dtype == dtype
-    assert np.shares_memory(DenseProblem(X, y).X, X)
-    assert SparseProblem(scipy.sparse.csr_array(X), y).X.dtype == dtype
+    X, y = np.eye(3, dtype=dtype), np.array([1, -1, 1])
     problem = DenseProblem(X, y)
+    assert problem.X.dtype == SparseProblem(scipy.sparse.csr_array(X), y).X.dtype == dtype
+    assert np.shares_memory(problem.X, X)
     assert problem.unit().X is problem.X
 
 
