@@ -294,7 +294,11 @@ def test_the_sequences_start_afresh_with_each_run() -> None:
     case = case_of("dual-acceleration", PLANTED)
     true = [s for s in about("dual-acceleration") if s.unit]
     first, second = (check_run(case, true, 20) for _ in range(2))
-    assert [v.as_dict() for v in first] == [v.as_dict() for v in second]
+    # The last bits of an iterate may change with the place of its rows in memory (BLAS).
+    fields = ("statement", "verdict", "worst_t", "checked", "informative", "vacuous_to")
+    for a, b in zip(first, second, strict=True):
+        assert [a.as_dict()[f] for f in fields] == [b.as_dict()[f] for f in fields]
+        assert a.tightness == b.tightness or a.tightness == pytest.approx(b.tightness, rel=1e-9)
 
 
 # --- full data sets ------------------------------------------------------------------------------
