@@ -15,12 +15,11 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.paper import Extremal, as_document
-from gammabar.harness.registry import extremal, load_statements
+from gammabar.harness.registry import EXTREMAL, Extremal, extremal, load_statements
 from gammabar.harness.run.engine import perform
 from gammabar.harness.run.tasks import Registered, Run, Task
 from gammabar.harness.verify.statement import IterateStatement, RandomisedStatement, Statement
@@ -164,7 +163,8 @@ def main(results: str, paths: list[str]) -> None:
             if name in best and s.body.__module__.startswith(package + ".")
         }
         if mine:
-            text = json.dumps(as_document(mine), indent=1, ensure_ascii=False)
+            runs = {"statements": {name: asdict(one) for name, one in mine.items()}}
+            text = json.dumps(EXTREMAL | runs, indent=1, ensure_ascii=False)
             (folder / "extremal.json").write_text(text + "\n", encoding="utf-8")
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from html import escape
 
-from gammabar.harness.paper import Extremal
-from gammabar.harness.registry import extremal, load_statements
+from gammabar.harness.registry import Extremal, extremal, load_statements
 from gammabar.harness.verify.statement import Statement, StoppingStatement
 
 #: From here on a bound counts as attained.

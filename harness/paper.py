@@ -1,22 +1,19 @@
-"""What a paper brings: its record, mutants, artefacts, and the runs nearest to failing."""
+"""What a paper may bring besides statements: figures and tables, and wrong solvers."""
 
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from gammabar.problems import ProblemError
 from gammabar.solvers.adapters import from_function
 from gammabar.solvers.base import solver
 
@@ -50,41 +47,6 @@ class Artefact:
     data: tuple[str, ...] = ()  #: data sets that it needs, by name
     cost: str = ""  #: expected time and memory, where ``measured.json`` does not have it yet
     package: tuple[str, str] | None = None  #: an optional package that it needs, and its extra
-
-
-#: Option → values to draw from, for each solver.
-Options = Mapping[str, Mapping[str, tuple[str, ...]]]
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A source of statements: a paper, a lecture, a conjecture of one's own."""
-
-    key: str  #: what the ids of its statements begin with: "jst" for "jst.thm3.1.1"
-    title: str
-    authors: str
-    year: int | None = None
-    venue: str = ""
-    url: str = ""
-    text: str = ""  #: which text was transcribed, where there is more than one
-    #: The solvers of ``gammabar verify --random``: name → option → values to draw from.
-    random: Options = field(default_factory=dict, repr=False)
-    #: How much more often than once a solver is drawn.
-    often: Mapping[str, int] = field(default_factory=dict, repr=False)
-    #: Ids of statements whose tightness on Algorithm 1 the gate watches.
-    gated: tuple[str, ...] = field(default=(), repr=False)
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"[a-z][a-z0-9-]*", self.key):
-            raise ValueError(
-                f"a paper's key is a word of small letters, digits and hyphens, not {self.key!r}"
-            )
-        if self.key == "oracle":
-            raise ValueError("the key 'oracle' is taken: it stands for the checks of the oracle")
-
-    def __str__(self) -> str:
-        when = "" if self.year is None else f" ({self.year})"
-        return f"{self.authors}{when}, {self.title}"
 
 
 Rng: TypeAlias = np.random.Generator | None
@@ -239,42 +201,6 @@ def _again(f: Any, text: str | None, names: dict[str, Any]) -> Any:
     found: dict[str, Any] = {}
     exec(compile(text, f"<mutant of {f.__qualname__}>", "exec"), names, found)
     return found[f.__name__]
-
-
-FORMAT, VERSION = "gammabar-extremal", 1
-
-
-@dataclass(frozen=True)
-class Extremal:
-    """The run in which a statement came nearest to failing."""
-
-    problem: str  #: as ``gammabar verify`` takes it; "" for a statement that brings its own
-    solver: str
-    iterations: int
-    seed: int
-    tightness: float  #: measured over bound, at the worst iterate
-    worst_t: int | None  #: that iterate
-    what: str  #: what is compared there
-    found_by: str  #: a strategy of ``gammabar falsify``, or "plan"
-    runs: int  #: how many runs were tried in the search; 0 where there is nothing to search
-
-
-def read(path: Path) -> dict[str, Extremal]:
-    """The runs in a file, by statement."""
-    wrong = f"{path}: not a file of extremal problems ({FORMAT}, version {VERSION})"
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if (document["format"], document["version"]) != (FORMAT, VERSION):
-            raise ProblemError(wrong)
-        return {name: Extremal(**values) for name, values in document["statements"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ProblemError(wrong) from error
-
-
-def as_document(found: Mapping[str, Extremal]) -> dict[str, Any]:
-    """For JSON."""
-    statements = {name: asdict(one) for name, one in found.items()}
-    return {"format": FORMAT, "version": VERSION, "statements": statements}
 
 
 def cost(seconds: float, cpu: float, memory: int) -> str:

@@ -8,7 +8,7 @@ found in it and listed nowhere else:
 - ``FAMILY`` in a module ``mutants``, with ``matrix.json`` beside it: who kills whom;
 - ``ARTEFACTS`` in any module: figures and tables (`gammabar.harness.paper.Artefact`), with
   ``measured.json`` beside them: what each took and showed;
-- ``extremal.json``: where bounds come nearest to failing (`gammabar.harness.paper.Extremal`);
+- ``extremal.json``: where bounds come nearest to failing (`Extremal`);
 - ``witnesses/<id>.json`` and a module ``refuters``: proofs that a statement is false as printed.
 
 Papers are those of the package `gammabar.papers`, those that installed distributions offer under
@@ -22,6 +22,7 @@ from __future__ import annotations
 import inspect
 import json
 import pkgutil
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
@@ -30,9 +31,8 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gammabar.harness.paper import Artefact, Extremal, Mutant, Paper, read as read_extremal
 from gammabar.harness.run.tasks import PaperRef, Registered
 from gammabar.harness.run.user_files import as_solver_class, forget, load_files
 from gammabar.harness.verify.context import Trial
@@ -41,6 +41,74 @@ from gammabar.harness.verify.verdict import Ruling
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import did_you_mean
 from gammabar.solvers.base import SOLVERS, solver
+
+if TYPE_CHECKING:
+    from gammabar.harness.paper import Artefact, Mutant
+
+#: Option → values to draw from, for each solver.
+Options = Mapping[str, Mapping[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A source of statements: a paper, a lecture, a conjecture of one's own."""
+
+    key: str  #: what the ids of its statements begin with: "jst" for "jst.thm3.1.1"
+    title: str
+    authors: str
+    year: int | None = None
+    venue: str = ""
+    url: str = ""
+    text: str = ""  #: which text was transcribed, where there is more than one
+    #: The solvers of ``gammabar verify --random``: name → option → values to draw from.
+    random: Options = field(default_factory=dict, repr=False)
+    #: How much more often than once a solver is drawn.
+    often: Mapping[str, int] = field(default_factory=dict, repr=False)
+    #: Ids of statements whose tightness on Algorithm 1 the gate watches.
+    gated: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", self.key):
+            raise ValueError(
+                f"a paper's key is a word of small letters, digits and hyphens, not {self.key!r}"
+            )
+        if self.key == "oracle":
+            raise ValueError("the key 'oracle' is taken: it stands for the checks of the oracle")
+
+    def __str__(self) -> str:
+        when = "" if self.year is None else f" ({self.year})"
+        return f"{self.authors}{when}, {self.title}"
+
+
+#: What a file of such runs begins with.
+EXTREMAL = {"format": "gammabar-extremal", "version": 1}
+
+
+@dataclass(frozen=True)
+class Extremal:
+    """The run in which a statement came nearest to failing."""
+
+    problem: str  #: as ``gammabar verify`` takes it; "" for a statement that brings its own
+    solver: str
+    iterations: int
+    seed: int
+    tightness: float  #: measured over bound, at the worst iterate
+    worst_t: int | None  #: that iterate
+    what: str  #: what is compared there
+    found_by: str  #: a strategy of ``gammabar falsify``, or "plan"
+    runs: int  #: how many runs were tried in the search; 0 where there is nothing to search
+
+
+def read_extremal(path: Path) -> dict[str, Extremal]:
+    """The runs in a file, by statement."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document.items() >= EXTREMAL.items():
+            return {name: Extremal(**values) for name, values in document["statements"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise ProblemError(f"{path}: not a file of extremal problems ({EXTREMAL})")
+
 
 #: The order in which papers are listed; others follow, by name.
 _FIRST = ("jst", "tyurin", "rp", "lec", "gb")

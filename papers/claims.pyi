@@ -1,4 +1,5 @@
-from gammabar.harness.paper import Family as Family, Mutant as Mutant, Paper as Paper, Rng as Rng
+from gammabar.harness.paper import Family as Family, Mutant as Mutant, Rng as Rng
+from gammabar.harness.registry import Paper as Paper
 from gammabar.harness.verify.certified import (
     Floats as Floats,
     LinearSpace as LinearSpace,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from side_by_side.document import SECTIONS
 
-from gammabar.harness.cli.options import WRITTEN, Command
+from gammabar.harness.cli.command import WRITTEN, Command
 from gammabar.harness.screen import print_json, print_title, say, stages
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from gammabar.harness import registry
-from gammabar.harness.cli.options import (
+from gammabar.harness.cli.command import (
     FILE,
     JSON,
     PAPER,
@@ -25,7 +25,7 @@ from gammabar.harness.cli.options import (
     what,
     write,
 )
-from gammabar.harness.paper import Paper, cost
+from gammabar.harness.paper import cost
 from gammabar.harness.run.store import Store
 from gammabar.harness.run.tasks import Result
 from gammabar.harness.screen import bar, print_json, print_lines, print_table, say
@@ -176,7 +176,7 @@ def _papers() -> list[Entry]:
 
 
 def _paper_row(entry: Entry) -> Table:
-    paper = Paper(entry["key"], entry["title"], entry["authors"], entry["year"])
+    paper = registry.Paper(entry["key"], entry["title"], entry["authors"], entry["year"])
     row = (entry["key"], str(entry["statements"]), str(paper), entry["venue"])
     return "key", ("statements", "paper", "where"), row
 
@@ -308,8 +308,7 @@ def _results(identifier: str, running: bool, path: Path | None) -> list[Result]:
             return [r for r in store.results() if r.verdict.statement == identifier]
     if not running:
         return []
-    from gammabar.harness.run.engine import run as run_tasks
-    from gammabar.harness.run.plan import Request, make_plan
+    from gammabar.harness.run.engine import Request, make_plan, run as run_tasks
 
     tasks = make_plan(Request(statements=(identifier,)))
     say(f"checking {identifier} in {len(tasks)} runs", err=True)

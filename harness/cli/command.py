@@ -1,4 +1,4 @@
-"""The command ``gammabar``: dispatch, exit codes, and errors in one sentence.
+"""The command ``gammabar``: dispatch, exit codes, errors in one sentence, and shared options.
 
 The module of a command is imported when the command runs, so that ``gammabar --help`` answers at
 once.
@@ -6,17 +6,25 @@ once.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
 import traceback
+from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
-from click.shell_completion import shell_complete
+from click.shell_completion import CompletionItem, shell_complete
 
 from gammabar.harness.screen import complain, open_streams, prepare_terminal, unfailing_stderr
+
+if TYPE_CHECKING:
+    from gammabar.harness.report.model import Report
+    from gammabar.harness.run.tasks import PaperRef
 
 #: Exit codes besides 0, 1, 2 and 130: broken pipe (as if by SIGPIPE), internal error (EX_SOFTWARE).
 UNREAD, FAULT = 141, 70
@@ -176,3 +184,356 @@ def _nearest(error: click.UsageError) -> str:
     else:
         close = beside(given[1])
     return "" if close is None else f"; did you mean {close}?"
+
+
+# --- options
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: The largest integer that a store takes.
+LARGEST = 2**63 - 1
+_WHAT = "What to check"
+#: What DATA may be, for commands that take it.
+_DATA = (
+    (
+        "a named data set",
+        "mnist-sample:0,1  mnist:0,1  fashion:0,4  digits:3,8  iris:0,1  breast-cancer",
+    ),
+    ("a generator", "planted:n=200,d=10,gamma=0.1,seed=0  worst-case:n=1000  inseparable:n=50,d=5"),
+    (
+        "a file",
+        "data.csv  data.tsv  data.svm  data.npz  data.npy --labels y.npy  data.parquet  data.arrow"
+        "  - (stdin); text may be compressed (.gz, .bz2, .xz); data.csv:a,b is two of many classes",
+    ),
+)
+
+
+# --- types
+
+
+class _Written(click.Path):
+    """A file to be written at the end; that it cannot be written is said at the beginning.
+
+    One that the next run reads again (`kept`) must be a file; others may be a pipe, too.
+    """
+
+    def __init__(self, kept: bool = False) -> None:
+        super().__init__(dir_okay=False, writable=True, path_type=Path)
+        self.kept = kept
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        there = os.path.exists(path)
+        if not path.name:
+            self.fail(f"{str(path)!r} is not the name of a file", param, ctx)
+        if not os.path.isdir(path.parent):
+            self.fail(f"{path}: there is no folder {path.parent}", param, ctx)
+        if not there and not os.access(path.parent, os.W_OK):
+            self.fail(f"{path}: the folder {path.parent} cannot be written to", param, ctx)
+        if self.kept and there and not path.is_file():
+            self.fail(f"{path}: not a regular file, so nothing can be kept in it", param, ctx)
+        return path
+
+
+class _Seconds(click.FloatRange):
+    """A positive number of seconds. click's ranges contain NaN."""
+
+    name = "seconds"
+
+    def __init__(self) -> None:
+        super().__init__(0, 1e9, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a number of seconds", param, ctx)
+        return seconds
+
+
+class _Bytes(click.ParamType):
+    """A size in memory: 500MB, 2GB, or a number of bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        units = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+        given = str(value).strip().lower()
+        found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kmgt]?)b?", given)
+        size = int(float(found[1]) * units[found[2]]) if found else 0
+        if size < 1:
+            self.fail(f"{value!r} is not a size such as 500MB or 2GB", param, ctx)
+        return size
+
+
+WRITTEN, KEPT, SECONDS = _Written(), _Written(kept=True), _Seconds()
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+#: The type of an option by what stands for its value.
+_TYPES = {
+    "SECONDS": SECONDS,
+    "SIZE": _Bytes(),
+    "DIR": FOLDER,
+    "N": click.IntRange(1, LARGEST),
+    "T": click.IntRange(1, LARGEST),
+}
+
+
+# --- declaring options
+
+
+class _Option(click.Option):
+    """An option that the help shows under the heading of its group, without its range."""
+
+    def __init__(self, *args: Any, group: str = "", **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.group = group
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
+
+class Command(click.Command):
+    """A command whose help has its options in groups, and that overwrites nothing it reads.
+
+    `title` is the heading of options that are declared with `what`.
+    """
+
+    def __init__(self, *args: Any, title: str = _WHAT, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.title = title
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each group, in the order in which they come."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                groups.setdefault(getattr(param, "group", ""), []).append(record)
+        last = groups.pop("", [])
+        for title, records in (*groups.items(), ("Help" if groups else "Options", last)):
+            with formatter.section(self.title if title == _WHAT else title):
+                formatter.write_dl(records)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        _keep_apart(ctx)
+        return super().invoke(ctx)
+
+
+class TakesData(Command):
+    """A command whose help ends with what DATA may be."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("DATA is one of"):
+            formatter.write_dl(_DATA)
+        formatter.write_paragraph()
+        formatter.write_text("`gammabar list problems` shows them all.")
+
+
+def option(
+    group: str,
+    spec: str,
+    help: str,
+    dest: str | None = None,
+    *,
+    many: bool = False,
+    names: str = "",
+    **more: Any,
+) -> Callable[[F], F]:
+    """An option: ``option(group, "--iterations T", "How many.")``; a flag has no metavar.
+
+    Parameters
+    ----------
+    group : str
+        Its heading in the help.
+    spec : str
+        The option and its metavar, which decides its type where `_TYPES` has it.
+    dest : str, optional
+        The name of the argument, if it is not that of the option.
+    many : bool
+        Whether it may be repeated.
+    names : str
+        What a shell completes: statements, solvers, mutants, artefacts, papers or data.
+    """
+    name, _, metavar = spec.partition(" ")
+    if metavar:
+        more = {"metavar": metavar, "type": _TYPES.get(metavar)} | more
+    elif "/" not in name:
+        more["is_flag"] = True
+    if many:
+        help = f"{help.removesuffix('.')} (repeatable)."
+    if names:
+        more["shell_complete"] = partial(_complete, names)
+    declared = (name, dest) if dest else (name,)
+    made: Callable[[F], F] = click.option(
+        *declared, cls=_Option, group=group, help=help, multiple=many, **more
+    )
+    return made
+
+
+what = partial(option, _WHAT)
+data = partial(option, "On which data")
+run = partial(option, "How to run")
+write = partial(option, "What to write")
+
+
+def argument(*declared: str, names: str = "", **more: Any) -> Callable[[F], F]:
+    """An argument whose names a shell completes."""
+    complete = partial(_complete, names) if names else None
+    made: Callable[[F], F] = click.argument(*declared, shell_complete=complete, **more)
+    return made
+
+
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator."""
+
+    def add(function: F) -> F:
+        for one in reversed(options):
+            function = one(function)
+        return function
+
+    return add
+
+
+def _complete(
+    kinds: str, ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Names that begin like this, of kinds with spaces between them; files where data are meant."""
+    names = [name for kind in kinds.split() for name in _known(kind)]
+    found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return [*found, CompletionItem(incomplete, type="file")] if "data" in kinds.split() else found
+
+
+def _known(kind: str) -> Iterable[str]:
+    if kind == "data":
+        from gammabar.problems.specs import catalogue
+
+        return [entry.name for entry in catalogue() if entry.kind != "file"]
+    if kind == "solvers":
+        from gammabar.solvers.base import SOLVERS
+
+        return SOLVERS
+    from gammabar.harness import registry
+
+    known: Iterable[str] = getattr(registry, "everything" if kind == "statements" else kind)()
+    return known
+
+
+def _keep_apart(ctx: click.Context) -> None:
+    """Refuse a file to be written that another option or argument names: one would be lost."""
+    given = [
+        (param, str(value))
+        for param in ctx.command.params
+        for value in _several(ctx.params.get(param.name or ""))
+        if isinstance(value, str | Path) and "\0" not in str(value)
+    ]
+    written = [(param, path) for param, path in given if isinstance(param.type, _Written)]
+    if not written:
+        return
+    from gammabar.problems.output import is_file
+
+    for param, path in written:
+        real = os.path.realpath(path)
+        for other, value in given if is_file(path) else ():
+            # A value may have something after a colon: classes, the name of a solver.
+            ends = [len(value), *(k for k, letter in enumerate(value) if letter == ":")][:9]
+            if other is not param and real in {os.path.realpath(value[:end]) for end in ends}:
+                both = f"{_called(param)} and {_called(other)}"
+                raise click.UsageError(f"{path} is {both} at once: name another file", ctx)
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _called(param: click.Parameter) -> str:
+    return param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
+
+
+def given(name: str) -> bool:
+    """Whether the user gave this option of the command that runs."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.COMMANDLINE
+
+
+# --- options of several commands
+
+JSON = write("--json", "Print one JSON document on stdout.", "as_json")
+JOBS = run(
+    "--jobs N",
+    "How many runs at once.  [default: one per core]",
+    type=click.IntRange(1, 1000),
+)
+PAPER = what(
+    "--paper FILE",
+    "A paper of your own: a Python file, or the folder of a package.",
+    "papers",
+    many=True,
+)
+SOURCE = what(
+    "--source NAME",
+    "Only statements of this source: a paper's key, as in `gammabar list papers`.",
+    "sources",
+    many=True,
+    names="papers",
+)
+SOLVER = what(
+    "--solver NAME[:OPTION=VALUE,...]",
+    "Only runs of this solver, one of `gammabar list solvers`.",
+    "solvers",
+    many=True,
+    names="solvers",
+)
+TABLE = together(
+    data(
+        "--label NAME",
+        "Label column of a table: its name, or number from 0.",
+    ),
+    data("--labels FILE", "Labels of an .npy or SciPy .npz file: an .npy file."),
+    data("--drop NAME", "A column of a table to leave out.", many=True),
+    data("--encode", "Make indicators of the levels of texts."),
+    data("--missing [drop]", "Leave out rows without a value.", type=click.Choice(("drop",))),
+)
+#: How data are read.
+READING = together(
+    TABLE,
+    data(
+        "--memory SIZE",
+        "Memory for the points of .npy, .parquet and .arrow files; larger files are read in chunks,"
+        " once per pass (default: half of the free memory).",
+    ),
+)
+#: Geometries.
+SPACE = together(
+    data(
+        "--kernel KERNEL",
+        "Kernel: rbf:gamma=0.1 | poly:degree=2,coef0=1 | network:width=128 | linear",
+    ),
+    data("--normalised", "Divide kernel rows by √K(x,x) (Ramdas–Peña §3)."),
+    data("--multiclass", "Use all classes at once (Ji–Srebro–Telgarsky §5.2)."),
+)
+
+
+def open_papers(paths: tuple[str, ...]) -> tuple[tuple[PaperRef, ...], tuple[str, ...]]:
+    """Register papers of one's own: references to them, and their keys."""
+    if not paths:
+        return (), ()
+    from gammabar.harness.registry import open_paper
+    from gammabar.harness.run.tasks import PaperRef
+
+    refs = tuple(PaperRef.read(path) for path in dict.fromkeys(paths))
+    return refs, tuple(open_paper(ref).key for ref in refs)
+
+
+def open_store(path: Path) -> Report:
+    """What a store has to report; one without results is refused."""
+    from gammabar.harness.report.model import gather
+    from gammabar.harness.run.store import Store
+    from gammabar.problems import ProblemError
+
+    with Store(path, writing=False) as store:
+        report = gather(store.results(), store.origins(), store.data())
+    if not report.findings:
+        raise ProblemError(f"{path}: has no results (write some: gammabar verify --store {path})")
+    return report

@@ -10,7 +10,7 @@ import click
 from joblib import cpu_count
 
 from gammabar.harness import registry
-from gammabar.harness.cli.options import (
+from gammabar.harness.cli.command import (
     JOBS,
     JSON,
     KEPT,

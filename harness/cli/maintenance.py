@@ -11,7 +11,7 @@ import click
 
 from gammabar.harness import registry
 from gammabar.harness.certificates import write_npz
-from gammabar.harness.cli.options import (
+from gammabar.harness.cli.command import (
     FILE,
     JSON,
     PAPER,

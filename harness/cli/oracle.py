@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gammabar import problems
-from gammabar.harness.cli.options import (
+from gammabar.harness.cli.command import (
     JSON,
     READING,
     SPACE,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gammabar.harness.cli.options import (
+from gammabar.harness.cli.command import (
     FILE,
     JSON,
     PAPER,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gammabar.harness.cli.options import (
+from gammabar.harness.cli.command import (
     JOBS,
     JSON,
     KEPT,
@@ -34,8 +34,7 @@ from gammabar.harness.cli.options import (
 from gammabar.harness.screen import bar, print_json, say
 
 if TYPE_CHECKING:
-    from gammabar.harness.run.engine import Tell
-    from gammabar.harness.run.plan import Request
+    from gammabar.harness.run.engine import Request, Tell
     from gammabar.harness.run.store import Store
     from gammabar.harness.run.tasks import Result, Task
 
@@ -277,7 +276,7 @@ def _requests_of(
     **asked: Any,
 ) -> list[Request]:
     """What is asked for; of each solver of the user's by itself."""
-    from gammabar.harness.run.plan import Request
+    from gammabar.harness.run.engine import Request
     from gammabar.harness.run.tasks import Registered, problem_text
 
     for text in own_solvers:
@@ -333,7 +332,7 @@ def _no_mutant(name: str) -> None:
 def _plan_of(requests: list[Request]) -> list[Task]:
     """The tasks of all requests. What is wrong with the data is said once, before anything runs."""
     from gammabar.harness.registry import find_statements
-    from gammabar.harness.run.plan import make_plan
+    from gammabar.harness.run.engine import make_plan
     from gammabar.harness.run.tasks import open_once
     from gammabar.harness.verify.parameters import PREFIX, read as read_inputs
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from gammabar.harness.registry import opened_from, papers
-from gammabar.harness.run.plan import KINDS, random_problem, special_problem
+from gammabar.harness.run.random_runs import KINDS, random_problem, special_problem
 from gammabar.harness.run.tasks import Registered, Run, SolverRef
 from gammabar.harness.verify import parameters as of
 from gammabar.harness.verify.parameters import Entry, Inputs

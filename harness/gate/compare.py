@@ -3,7 +3,7 @@
 A suite ``benchmarks/bench_*.py`` says what of it the gate runs in a literal ``GATED``: name of the
 benchmark, a list of values for each of its parameters (all combinations are run), and, where a
 number may not fall, or not change at all, "higher" or "same". A paper names statements whose
-tightness must not change (`gammabar.harness.paper.Paper`). So a new suite or paper is gated
+tightness must not change (`gammabar.harness.registry.Paper`). So a new suite or paper is gated
 without a line elsewhere.
 """
 

@@ -143,7 +143,7 @@ class _Checked:
             return self.verdict.verdict is Ruling.HOLDS
         if self.statement.inapplicable(self.case) is None:
             return False  # nothing to check in this run
-        from gammabar.harness.run.plan import unmet
+        from gammabar.harness.run.engine import unmet
 
         run = Run(self.case.name, seed=self.case.seed, unit=self.case.unit)
         return unmet(self.statement, run, self.case.solver) is None

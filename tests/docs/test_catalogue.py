@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from gammabar.harness.paper import read
-from gammabar.harness.registry import extremal, load_statements
-from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.registry import extremal, load_statements, read_extremal
+from gammabar.harness.run.engine import Request, make_plan
 from gammabar.harness.run.tasks import TIME_LIMIT
 from gammabar.harness.verify.verdict import Status
 from gammabar.problems import ProblemError
@@ -104,4 +103,4 @@ def test_a_search_found_what_the_page_says(name):
 def test_a_file_that_is_none_of_these_is_refused(text, tmp_path):
     (tmp_path / "extremal.json").write_text(text)
     with pytest.raises(ProblemError, match="not a file of extremal problems"):
-        read(tmp_path / "extremal.json")
+        read_extremal(tmp_path / "extremal.json")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gammabar.harness.cli import COMMANDS, cli
-from gammabar.harness.cli.options import KEPT, SECONDS, WRITTEN
+from gammabar.harness.cli.command import KEPT, SECONDS, WRITTEN
 
 
 def test_help_names_every_command_without_importing_numpy():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run import plan
-from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run import engine
+from gammabar.harness.run.engine import Request, make_plan
 from gammabar.harness.run.tasks import InFile, Registered
 from gammabar.harness.verify.context import Trial
 from gammabar.harness.verify.numbers import fact
@@ -36,7 +36,7 @@ def tiny(monkeypatch):
     load_statements()
     before = dict(STATEMENTS)
     STATEMENTS.clear()
-    monkeypatch.setattr(plan, "trials", lambda: TRIALS)
+    monkeypatch.setattr(engine, "trials", lambda: TRIALS)
     more = {"reference": "here", "claim": ""}
 
     def body(*_):

@@ -14,8 +14,7 @@ import time
 import pytest
 
 from gammabar.harness.run import engine, provenance as keys
-from gammabar.harness.run.engine import perform
-from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run.engine import Request, make_plan, perform
 from gammabar.harness.run.store import VERSION, Store
 from gammabar.harness.run.tasks import InFile, Outcome, Registered, Result, Run, Task
 from gammabar.problems import ProblemError

@@ -9,10 +9,10 @@ import pytest
 
 import gammabar as gb
 from gammabar.harness.cli import main
-from gammabar.harness.cli.options import open_papers
+from gammabar.harness.cli.command import open_papers
 from gammabar.harness.falsify.parameters import solvers_of
 from gammabar.harness.registry import close_paper, find_statement
-from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run.engine import Request, make_plan
 from gammabar.harness.run.tasks import InFile, Registered
 
 KERNEL = "iris:0,1 --kernel rbf:gamma=1"

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run import plan
+from gammabar.harness.run import engine
 from gammabar.harness.verify.numbers import at_least, fact
 from gammabar.harness.verify.statement import direct, per_iterate
 
@@ -51,7 +51,7 @@ def mine(tmp_path):
 def registered(registered, monkeypatch):
     """Statements that a test registers are alone in the plan."""
     registered.clear()
-    monkeypatch.setattr(plan, "trials", lambda: ())
+    monkeypatch.setattr(engine, "trials", lambda: ())
 
 
 # answers

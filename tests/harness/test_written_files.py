@@ -12,7 +12,7 @@ import click
 import pytest
 
 from gammabar.harness.cli import COMMANDS, cli
-from gammabar.harness.cli.options import KEPT, WRITTEN
+from gammabar.harness.cli.command import KEPT, WRITTEN
 from tests.fuzz.fuzz_store import store_seeds
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links and pipes of POSIX")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from statement_checks import STATEMENTS
 
-from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run.engine import Request, make_plan
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, fact, middle, working
 from gammabar.harness.verify.run_checks import check_run, check_statement

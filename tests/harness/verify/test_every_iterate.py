@@ -27,7 +27,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run.plan import Request, make_plan
+from gammabar.harness.run.engine import Request, make_plan
 from gammabar.harness.run.processes import Crashed
 from gammabar.harness.run.tasks import Registered, Run, open_problem, open_solver, solver_name
 from gammabar.harness.verify import context as court_case
