@@ -466,13 +466,6 @@ class Shuffled(SGD):
         return (int(i) for _ in count() for i in rng.permutation(n))
 
 
-class HalfTheTime(SGD):
-    @classmethod
-    def within(cls, epsilon, distance, lipschitz, loss="logistic"):
-        right = super().within(epsilon, distance, lipschitz, loss)
-        return replace(right, horizon=max(1, right.horizon // 2))
-
-
 class Cubed(Square):
     def gram(self, X, Z):
         return (X @ Z.T) ** 3

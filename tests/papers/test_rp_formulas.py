@@ -25,18 +25,6 @@ from gammabar.solvers import Iterate
 from gammabar.solvers.ramdas_pena import ISNKPVN, NVN, SNKP, SNKPVN, Winnow
 
 
-def test_winnow_needs_log_d() -> None:
-    row = DenseProblem(np.array([[1, -3]]), np.array([1]))
-    assert verdict("rp.winnow", Winnow(), row, 20).verdict == "refuted"
-    fixed = verdict("rp.winnow.fixed", Winnow(), row, 20)
-    assert fixed.verdict == "holds"
-    assert float(fixed.right.strip("[").split()[0]) == pytest.approx(36 * math.log(2))
-    # The constant one would be too small for log d as well.
-    (start,) = islice(Winnow().iterates(DenseProblem(np.array([[1, -1]]), np.array([1]))), 1)
-    assert start.smallest == 0
-    assert math.log(2) < 1
-
-
 def test_the_last_display_of_lemma_9_divides_by_a_negative_number() -> None:
     pair = from_arrays([[1], [1]], [1, -1])
     q = (0.75, 0.25)

@@ -103,12 +103,3 @@ def ridge(M: Array, right: Array, lam: Fraction) -> Array:
     exact = fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in shifted])
     found = exact.solve(fmpq_mat([[fmpq(v.numerator, v.denominator)] for v in right]))
     return np.array([Fraction(int(v.p), int(v.q)) for v in found.entries()])
-
-
-def is_semidefinite(K: Any) -> bool:
-    """Whether all roots of the characteristic polynomial of a symmetric integer matrix are ≥ 0:
-    they are real, so this is so if and only if its coefficients alternate in sign."""
-    from flint import fmpz_mat
-
-    coefficients = list(fmpz_mat([[int(v) for v in row] for row in K]).charpoly())
-    return all((-1) ** (len(K) - k) * c >= 0 for k, c in enumerate(coefficients))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from flint import arb, ctx
+from geometry_cases import balls
 from hypothesis import given, settings, strategies as st
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -132,21 +133,6 @@ def test_kernel_classifier_separates_rings():
 # what is certified, against balls
 
 
-def dual_bound(G, weights):
-    """‖Aᵀμ‖/Σμ in balls: no margin is above it."""
-    n = len(weights)
-    square = sum((weights[i] * G[i][j] * weights[j] for i in range(n) for j in range(n)), arb(0))
-    return square.sqrt() / sum(weights, arb(0)) if square > 0 else arb(0)
-
-
-def margin_of(G, alpha):
-    """The margin of a combination of rows, in balls."""
-    n = len(alpha)
-    scores = [sum((G[i][j] * alpha[j] for j in range(n)), arb(0)) for i in range(n)]
-    square = sum((a * s for a, s in zip(alpha, scores, strict=True)), arb(0))
-    return min(scores, key=lambda v: float(v.mid())) / square.sqrt()
-
-
 @settings(max_examples=60)
 @given(
     st.integers(0, 2**32),
@@ -171,23 +157,18 @@ def test_bounds_of_kernels_hold_for_points_close_to_each_other(seed, h, gamma, d
         model = MaxMarginClassifier(kernel=name, gamma=gamma, degree=2, max_iter=40).fit(X, y)
     before, ctx.prec = ctx.prec, 500
     try:
-        points = [[arb(v) for v in row] for row in X.tolist()]
-
-        def value(x, z):
-            if name == "rbf":
-                squares = ((a - b) ** 2 for a, b in zip(x, z, strict=True))
-                return (-arb(gamma) * sum(squares, arb(0))).exp()
-            return (arb(gamma) * sum((a * b for a, b in zip(x, z, strict=True)), arb(0)) + 1) ** 2
-
-        signs = np.where(y == 1, 1, -1).tolist()
-        G = [
-            [s * t * value(x, z) for t, z in zip(signs, points, strict=True)]
-            for s, x in zip(signs, points, strict=True)
-        ]
-        alpha = [arb(float(a)) * s for a, s in zip(model._expansion_[0], signs, strict=True)]
-        attained = margin_of(G, alpha)
+        points, signs = balls(X), np.where(y == 1, 1, -1)
+        if name == "rbf":
+            squares = ((points[:, None] - points) ** 2).sum(axis=-1)
+            G = np.exp(-arb(gamma) * squares)
+        else:
+            G = (arb(gamma) * (points @ points.T) + 1) ** 2
+        G = G * np.outer(signs, signs)
+        alpha, q = balls(model._expansion_[0] * signs), balls(model.dual_coef_)
+        attained = min(G @ alpha, key=lambda v: float(v.mid())) / (alpha @ G @ alpha).sqrt()
         assert not bool(arb(model.margin_) > attained)
-        limit = dual_bound(G, [arb(float(q)) for q in model.dual_coef_])
+        square = q @ G @ q
+        limit = square.sqrt() / q.sum() if square > 0 else arb(0)  # no margin is above it
         assert not bool(arb(model.margin_ + model.margin_gap_) < limit)
     finally:
         ctx.prec = before

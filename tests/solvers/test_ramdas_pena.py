@@ -122,16 +122,6 @@ def test_snkp_steps_are_the_text(case):
     assert halt(iterates) or len(iterates) == 13
 
 
-@settings(max_examples=150)
-@given(cases(unit=True))
-def test_snkp_trajectories_are_the_text(case):
-    exact = algorithms.snkp(balls(case.gram), arb(1))
-    for it, (alpha, p, mu) in zip(run(SNKP(), case.problem, 6), exact, strict=False):
-        close(it.dual, alpha, 1e-9)
-        close(it.extra["p"], p, 1e-9)
-        close([it.extra["mu"]], [mu], 1e-14)
-
-
 @settings(max_examples=200)
 @given(cases(), st.sampled_from((1e-6, 0.125, 1.0)))
 def test_nvn_steps_are_the_text(case, epsilon):
@@ -161,16 +151,6 @@ def test_nvn_steps_are_the_text(case, epsilon):
         if length > 1e-6:
             assert max(abs(after - wanted)) <= TIGHT * (1 + size / length)
     assert halt(iterates) or len(iterates) == 13
-
-
-@settings(max_examples=150)
-@given(cases(max_n=5, entry=3), st.sampled_from((1e-6, 0.125)))
-def test_nvn_trajectories_are_the_text(case, epsilon):
-    iterates = run(NVN(epsilon), case.problem, 5)
-    exact = algorithms.nvn(case.gram, Fraction(epsilon), followed(iterates, TIGHT))
-    for it, p in zip(iterates, islice(exact, len(iterates)), strict=True):
-        # Not p itself: where w = a_j, a rounding error decides between p and e_j, for the same w.
-        assert case.problem.scores(it.w) == pytest.approx(floats(case.gram @ p), abs=1e-9)
 
 
 def follow_smoothed(case, iterates, exact, thresholds):

@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 import pytest
-from flint import arb, ctx
+from flint import ctx
 from geometry_cases import ball, balls, cases, close, compare, halt, run
 from hypothesis import given, settings, strategies as st
 
@@ -132,17 +132,6 @@ def test_gradient_steps_are_the_text_for_steps_of_any_size(solver, rule, case, s
         else:
             log_beta = (len(rows) / sigma.sum()).log()
             close([now.extra["log_beta"]], [log_beta], off + 1e-13)
-
-
-@pytest.mark.parametrize(("solver", "rule"), GRADIENT)
-@settings(max_examples=100)
-@given(case=cases(), step=st.sampled_from((0.01, 0.05)))
-def test_gradient_trajectories_are_the_text(solver, rule, case, step):
-    rows, metric = case.balls()
-    theta = np.array([arb(0)] * len(rows[0]))
-    for it in run(solver(step), case.problem):
-        close(it.w, theta, 1e-9 * (1 + np.abs(it.w).max()))
-        theta = theta + rule(0, reference.scores(rows, theta, metric), ball(step)) @ rows
 
 
 def test_no_step_and_no_score_is_too_large():
