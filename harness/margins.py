@@ -27,8 +27,8 @@ from gammabar.harness.screen import bar, print_json, print_table, say
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS
 from gammabar.problems.environment import extra_module
-from gammabar.problems.from_files import named_file
 from gammabar.problems.output import write_whole
+from gammabar.problems.specs import named_file
 
 #: Most classes of a data set: so many have 4,950 pairs.
 MANY = 100

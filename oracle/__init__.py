@@ -5,8 +5,7 @@ propose and reject what is far from the margin by a proved bound; integers and b
 
 =================  ==============================================================================
 `maximum_margin`   `solve`: every margin, by geometry and norm
-`result`           what it returns: `Truth` (ℓ₂), `L1Margin` and `NegativeMargin`
-`roots`            digits and doubles of the square roots of rationals
+`result`           what it returns: `Truth` (ℓ₂), `L1Margin` and `NegativeMargin`; square roots
 `certificate`      the sections of a certificate, and how it is written
 `check`            the independent checker: standard library, and nothing of this project
 `candidate`        untrusted: a working-set method in doubles; `pricing` scans the rows for it

@@ -39,7 +39,6 @@ from typing import Any
 import numpy as np
 from flint import arb, ctx, fmpq, fmpz_mat
 
-from gammabar.oracle.linear_algebra import integers_of, to_fmpz_mat
 from gammabar.oracle.linear_system import GramSystem, enclose as solve_system
 from gammabar.oracle.pricing import Rows, balanced, sides_of, spread
 from gammabar.oracle.proof import MinimumNorm
@@ -49,9 +48,11 @@ from gammabar.oracle.rational import (
     KernelRows,
     exponent_of,
     integer_rows,
+    integers_of,
     largest,
     product,
     squared_norms,
+    to_fmpz_mat,
 )
 from gammabar.problems import KernelProblem, ProblemError
 from gammabar.problems.problem import Floats

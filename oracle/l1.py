@@ -64,7 +64,7 @@ from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.certificate import rational
-from gammabar.oracle.linear_algebra import to_fmpz_mat
+from gammabar.oracle.rational import to_fmpz_mat
 from gammabar.problems.problem import Floats, ProblemError
 
 #: Bit operations (about 10⁹ a second) that exact pivoting may take before bounds are given instead.

@@ -13,17 +13,9 @@ import numpy as np
 from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
+from gammabar.oracle.rational import integers_of, to_fmpz_mat
+
 PRIMES = (2**61 - 1, 2**61 - 31, 2**59 - 55)
-
-
-def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:
-    """A two-dimensional array of (NumPy or Python) integers as a flint matrix."""
-    return fmpz_mat(array.shape[0], array.shape[1], array.ravel().tolist())
-
-
-def integers_of(matrix: fmpz_mat) -> list[int]:
-    """The entries as Python's integers, row by row."""
-    return [int(v) for v in matrix.entries()]
 
 
 def combined(table: NDArray[Any], weights: list[int]) -> list[int]:

@@ -29,10 +29,9 @@ from gammabar.oracle.candidate import (
 from gammabar.oracle.pricing import balanced, spread
 from gammabar.oracle.proof import MinimumNorm, minimum_norm_point
 from gammabar.oracle.rational import ExactRows, Point, exact_rows, opposite_twins
-from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth
-from gammabar.oracle.roots import root_bounds
+from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth, root_bounds
 from gammabar.problems import KernelProblem, MulticlassKernelProblem, Problem, ProblemError
-from gammabar.problems.environment import require_doubles
+from gammabar.problems.problem import require_doubles
 
 if TYPE_CHECKING:
     from gammabar.oracle.enclosure import Verdict

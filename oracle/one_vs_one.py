@@ -47,8 +47,7 @@ import numpy as np
 
 from gammabar.oracle.candidate import NARROW, ROOM
 from gammabar.oracle.rational import integer_rows, largest
-from gammabar.problems.environment import require_doubles
-from gammabar.problems.problem import Array
+from gammabar.problems.problem import Array, require_doubles
 
 #: Digits of 24 bits.
 _DIGITS = 6

@@ -42,10 +42,10 @@ import numpy as np
 from flint import fmpz_mat
 
 from gammabar.oracle.candidate import Watch
-from gammabar.oracle.linear_algebra import PRIMES, integers_of, pivots
+from gammabar.oracle.linear_algebra import PRIMES, pivots
 from gammabar.oracle.linear_system import Enclosure, GramSystem, RowSystem, System, enclose
 from gammabar.oracle.pricing import Rows, spread
-from gammabar.oracle.rational import ExactRows
+from gammabar.oracle.rational import ExactRows, integers_of
 from gammabar.problems.problem import Floats
 
 Found = TypeVar("Found")

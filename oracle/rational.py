@@ -39,7 +39,6 @@ import numpy as np
 from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
-from gammabar.oracle.linear_algebra import to_fmpz_mat
 from gammabar.oracle.pricing import sides_of, spread
 from gammabar.problems import (
     DenseProblem,
@@ -58,6 +57,16 @@ from gammabar.problems.rounding import KernelRounding
 
 #: More than underflow adds to a kernel value or a product of the tamed problem (see `tame`).
 _UNDERFLOW = 2.0**-1060
+
+
+def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:
+    """A two-dimensional array of (NumPy or Python) integers as a flint matrix."""
+    return fmpz_mat(array.shape[0], array.shape[1], array.ravel().tolist())
+
+
+def integers_of(matrix: fmpz_mat) -> list[int]:
+    """The entries as Python's integers, row by row."""
+    return [int(v) for v in matrix.entries()]
 
 
 @dataclass(frozen=True)

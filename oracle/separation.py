@@ -49,19 +49,11 @@ from numpy.typing import NDArray
 from gammabar.oracle.candidate import Progress, load_core, silent
 from gammabar.oracle.certificate import head_section, write_certificate
 from gammabar.oracle.l1 import solve_l1
-from gammabar.oracle.linear_algebra import (
-    combined,
-    coordinates,
-    integers_of,
-    loose_columns,
-    null_space,
-    pivots,
-    to_fmpz_mat,
-)
+from gammabar.oracle.linear_algebra import combined, coordinates, loose_columns, null_space, pivots
 from gammabar.oracle.linear_system import RowSystem
 from gammabar.oracle.maximum_margin import limited_watch, solve
 from gammabar.oracle.proof import SupportProof
-from gammabar.oracle.rational import integer_matrix, largest, signed_rows
+from gammabar.oracle.rational import integer_matrix, integers_of, largest, signed_rows, to_fmpz_mat
 from gammabar.oracle.result import Truth
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 from gammabar.problems.conversion import from_arrays, with_intercept

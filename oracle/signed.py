@@ -49,8 +49,9 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from gammabar.oracle.l1 import integers, ratios, solve_l1
-from gammabar.oracle.linear_algebra import integers_of, null_space
-from gammabar.oracle.roots import root_bounds
+from gammabar.oracle.linear_algebra import null_space
+from gammabar.oracle.rational import integers_of
+from gammabar.oracle.result import root_bounds
 from gammabar.problems.problem import Floats, ProblemError
 
 _FLAT = (

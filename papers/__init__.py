@@ -16,18 +16,11 @@ A paper of one's own is a file or a package like those here, written in the same
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from gammabar._stub import attach
 
 if TYPE_CHECKING:
     from gammabar.papers.claims import *  # noqa: F403
-
-
-def __getattr__(name: str) -> Any:
-    # Imported when first asked for: checking a witness imports nothing of the harness.
-    if not name.startswith("_"):
-        try:
-            return globals().setdefault(name, getattr(import_module(f"{__name__}.claims"), name))
-        except AttributeError:
-            pass
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+else:  # imported when first asked for: checking a witness imports nothing of the harness
+    __getattr__, __dir__, __all__ = attach(__name__, __file__.replace("__init__", "claims"))

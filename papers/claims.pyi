@@ -154,6 +154,10 @@ from gammabar.harness.verify.parameters import (
 from gammabar.harness.verify.run_checks import CHANCE as CHANCE
 from gammabar.harness.verify.statement import (
     Assumption as Assumption,
+    Claims as Claims,
+    Declared as Declared,
+    Erratum as Erratum,
+    Method as Method,
     Statement as Statement,
     direct as direct,
     few_rows as few_rows,
@@ -166,10 +170,4 @@ from gammabar.harness.verify.statement import (
     separates as separates,
     several_rows as several_rows,
     stopping as stopping,
-)
-from gammabar.papers.statements import (
-    Claims as Claims,
-    Declared as Declared,
-    Erratum as Erratum,
-    Method as Method,
 )

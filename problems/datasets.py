@@ -233,6 +233,9 @@ class Sampling:
 
     def rows(self, name: str, candidates: Array, last: Array, width: int) -> Array:
         """The chosen ones of `candidates`; `last` says which of them are of the last class."""
+        if self.everything:
+            check_size(name, len(candidates), width)
+            return candidates
         draws, chosen = Draws(self.seed), np.arange(len(candidates))
         if self.n is not None:
             if self.n > len(chosen):

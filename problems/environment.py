@@ -1,6 +1,5 @@
-"""The machine: IEEE arithmetic, optional packages and memory.
+"""Optional packages and memory.
 
-Every error bound assumes doubles that round to nearest and keep small ones (`require_doubles`).
 Packages that only some uses need are imported when they are, or one sentence says what to install.
 """
 
@@ -16,24 +15,6 @@ from types import ModuleType
 from typing import Any
 
 from gammabar.problems.problem import ProblemError
-
-# Named, so that no compiler computes with them before they are asked for.
-_ONE, _ROUNDOFF, _NORMAL, _LEAST, _LARGE = 1.0, 2.0**-53, 2.0**-1022, 5e-324, 2.0**60
-
-
-def require_doubles() -> None:
-    """Raise `ProblemError` unless this thread computes as IEEE 754 does by default."""
-    if not (_NORMAL / (_ONE + _ONE) * _LARGE and _LEAST * _LARGE):
-        raise ProblemError(
-            "this process flushes small numbers to zero, so that nothing can be proved in it: a"
-            " library that was compiled with -ffast-math has switched that on; do not load it here"
-        )
-    even, up = _ONE + _ROUNDOFF, _ONE + 1.5 * _ROUNDOFF
-    if not (even == _ONE < up == _ONE + 2 * _ROUNDOFF):
-        raise ProblemError(
-            "this process does not round to nearest, so that nothing can be proved in it: something"
-            " has called fesetround"
-        )
 
 
 def has_module(name: str) -> bool:

@@ -9,10 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from gammabar.problems import canonical
 from gammabar.problems.kernels import Kernel, check_diagonal, check_gram, symmetric
 from gammabar.problems.linear import csr_matrix, dense_matrix, signs, vector
-from gammabar.problems.points import Points, is_sparse
+from gammabar.problems.points import Points, digest, is_sparse
 from gammabar.problems.problem import (
     Array,
     Floats,
@@ -154,7 +153,7 @@ class KernelProblem(Coefficients):
         return self._signs if self.scale == 1 else self._signs * self.scale
 
     def _digest(self) -> str:
-        return canonical.digest(self.X, self.y)
+        return digest(self.X, self.y)
 
 
 #: Points for which a kernel function is tried: is it symmetric? (The oracle looks at all.)

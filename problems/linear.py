@@ -8,8 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from gammabar.problems import canonical
-from gammabar.problems.points import Points, is_sparse, product
+from gammabar.problems.points import Points, digest, is_sparse, product
 from gammabar.problems.problem import (
     Array,
     Floats,
@@ -107,7 +106,7 @@ class LinearProblem(Problem):
         return scaled(self.points.take(rows), self.y[rows], self._inner, self._outer)
 
     def _digest(self) -> str:
-        return canonical.digest(self.X, self.y)
+        return digest(self.X, self.y)
 
 
 def scaled(block: Any, factors: Array, inner: float, outer: float) -> Any:

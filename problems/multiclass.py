@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.problems import canonical
 from gammabar.problems.kernel import Coefficients, GramRows
 from gammabar.problems.kernels import Kernel, check_diagonal
 from gammabar.problems.linear import MOST_COLUMNS, matrix, scaled, vector
-from gammabar.problems.points import BLOCK_BYTES, Points, is_sparse, product
+from gammabar.problems.points import BLOCK_BYTES, Points, digest, is_sparse, product
 from gammabar.problems.problem import (
     Array,
     Floats,
@@ -84,7 +83,7 @@ class _Reduction(Problem):
         return points, right, slots + (slots >= right)
 
     def _digest(self) -> str:
-        return canonical.digest(self.X, self.labels)
+        return digest(self.X, self.labels)
 
 
 class MulticlassProblem(_Reduction):

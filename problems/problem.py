@@ -54,6 +54,25 @@ class ProblemError(ValueError):
         super().__init__(sentence(str(message)))
 
 
+# Named, so that no compiler computes with them before they are asked for.
+_ONE, _ROUNDOFF, _NORMAL, _LEAST, _LARGE = 1.0, 2.0**-53, 2.0**-1022, 5e-324, 2.0**60
+
+
+def require_doubles() -> None:
+    """Raise `ProblemError` unless this thread computes as IEEE 754 does by default."""
+    if not (_NORMAL / (_ONE + _ONE) * _LARGE and _LEAST * _LARGE):
+        raise ProblemError(
+            "this process flushes small numbers to zero, so that nothing can be proved in it: a"
+            " library that was compiled with -ffast-math has switched that on; do not load it here"
+        )
+    even, up = _ONE + _ROUNDOFF, _ONE + 1.5 * _ROUNDOFF
+    if not (even == _ONE < up == _ONE + 2 * _ROUNDOFF):
+        raise ProblemError(
+            "this process does not round to nearest, so that nothing can be proved in it: something"
+            " has called fesetround"
+        )
+
+
 def sentence(text: str) -> str:
     """A text on one line that is safe to print and not longer than about a thousand characters."""
     if not text.isprintable():

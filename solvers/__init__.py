@@ -8,17 +8,7 @@
 [0, 1, 2]
 """
 
-from typing import Any
-
 from gammabar._stub import attach
 
 # Names are imported when first asked for; `__init__.pyi` says from where.
-_attribute, __dir__, __all__ = attach(__name__, __file__)
-
-
-def __getattr__(name: str) -> Any:
-    if name == "MaxMarginClassifier":  # it lives with the oracle, which solvers do not import
-        import gammabar
-
-        return gammabar.MaxMarginClassifier
-    return _attribute(name)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,4 +1,4 @@
-import gammabar
+from gammabar import MaxMarginClassifier as MaxMarginClassifier
 
 from .adapters import Recorder as Recorder
 from .base import Iterate as Iterate, Solver as Solver, solver as solver
@@ -33,5 +33,3 @@ from .tyurin import (
     NormalizedLogisticRegressionGD as NormalizedLogisticRegressionGD,
     Perceptron as Perceptron,
 )
-
-MaxMarginClassifier = gammabar.MaxMarginClassifier

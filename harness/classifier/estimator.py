@@ -33,8 +33,7 @@ from gammabar.harness.classifier.hyperplanes import (
 )
 from gammabar.oracle.candidate import Candidate
 from gammabar.oracle.maximum_margin import solve
-from gammabar.oracle.result import Truth
-from gammabar.oracle.roots import signed_bounds
+from gammabar.oracle.result import Truth, signed_bounds
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem, Problem
 from gammabar.problems.conversion import from_arrays, with_constant, with_intercept
 from gammabar.problems.exact import same_numbers

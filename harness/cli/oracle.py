@@ -27,10 +27,8 @@ from gammabar.harness.cli.command import (
 from gammabar.harness.screen import Stage, print_facts, print_json, stages
 from gammabar.oracle import solve
 from gammabar.oracle.candidate import Interrupted
-from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth
-from gammabar.oracle.roots import signed_digits
+from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth, signed_digits
 from gammabar.problems import MulticlassProblem, Problem, ProblemError, ScatteredProblem
-from gammabar.problems.environment import peak_memory
 from gammabar.problems.files import gigabytes
 from gammabar.problems.output import whole
 
@@ -226,7 +224,11 @@ def _margin(
             found, interrupted = stop.bounds(), True
         _tell(answer, found, digits, signed, as_json)
         answer.notes(problem)
-        answer.fields |= {"intercept": described["intercept"], "memory": peak_memory()}
+        answer.fields["intercept"] = described["intercept"]
+        if as_json or isinstance(problem, ScatteredProblem):
+            from gammabar.problems.environment import peak_memory
+
+            answer.fields["memory"] = peak_memory()
         if isinstance(problem, ScatteredProblem):
             room = gigabytes(answer.fields["memory"])
             answer.say("data", f"{problem.where}; peak memory {room}")

@@ -160,7 +160,7 @@ def _data(text: str) -> dict[str, Any]:
     Data sets have pinned sums, so that they are there or not; generators are source code.
     """
     from gammabar.problems.datasets import DATASETS, is_here
-    from gammabar.problems.from_files import named_file
+    from gammabar.problems.specs import named_file
 
     data, options = split_problem(text) if text else ("", {})
     dataset = DATASETS.get(data.partition(":")[0])

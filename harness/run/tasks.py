@@ -32,9 +32,9 @@ from xml.etree import ElementTree as xml
 from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.verdict import Expectation, Ruling, Verdict
 from gammabar.problems import Problem, ProblemError, load
-from gammabar.problems.from_files import named_file
 from gammabar.problems.options import typed_options
 from gammabar.problems.output import finite, write_whole
+from gammabar.problems.specs import named_file
 
 # --- solvers ---------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ HARMLESS = {
     "harness/run/processes.py": "names that the kernel gives to processes",
     "oracle/check_readers.py": "after isascii",
     "problems/files.py": "a file of the kernel",
-    "problems/from_files.py": "bytes, of which only those of ASCII are digits",
+    "problems/specs.py": "bytes, of which only those of ASCII are digits",
     "problems/text_readers.py": "after isascii",
 }
 

@@ -18,8 +18,7 @@ import numpy as np
 import gammabar as gb
 from gammabar.oracle.proof import prove_support, rational_point
 from gammabar.oracle.rational import exact_rows
-from gammabar.oracle.result import Truth
-from gammabar.oracle.roots import signed_bounds, signed_digits
+from gammabar.oracle.result import Truth, signed_bounds, signed_digits
 
 if __package__:
     from ..reference.minimum_norm import between, shortest

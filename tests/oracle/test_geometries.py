@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
 from gammabar.oracle import solve
-from gammabar.oracle.roots import signed_digits
+from gammabar.oracle.result import signed_digits
 from gammabar.problems import Kernel, KernelProblem, from_arrays
 
 points = st.integers(-4, 4)

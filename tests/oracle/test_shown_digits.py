@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import gammabar as gb
-from gammabar.oracle.roots import root_bounds, signed_bounds, signed_digits, sqrt_doubles
+from gammabar.oracle.result import root_bounds, signed_bounds, signed_digits, sqrt_doubles
 from gammabar.problems import ProblemError, from_arrays
 
 fractions = st.builds(

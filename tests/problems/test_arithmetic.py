@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gammabar.problems.environment import require_doubles
+from gammabar.problems.problem import require_doubles
 
 pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64" or sys.platform != "linux", reason="the C library of one system"

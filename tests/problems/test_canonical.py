@@ -12,9 +12,9 @@ import scipy.sparse
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-import gammabar.problems.canonical as canonical
+import gammabar.problems.points as canonical
 from gammabar.problems import Kernel, KernelProblem, MulticlassProblem
-from gammabar.problems.canonical import digest
+from gammabar.problems.points import digest
 
 
 def literal_digest(rows: list[list[int | float]], labels: list[int]) -> str:

@@ -15,9 +15,8 @@ from hypothesis import given, strategies as st
 import gammabar as gb
 from gammabar.problems import KernelProblem, ProblemError, load
 from gammabar.problems.datasets import DATASETS
-from gammabar.problems.from_files import FILES
 from gammabar.problems.generators import FAMILIES
-from gammabar.problems.specs import catalogue
+from gammabar.problems.specs import FILES, catalogue
 
 CSV = b"id;kind;a;b\nx;one;1;2\ny;two;-3;1\nz;three;5;5\nw;one;2;2\n"
 SVM = b"# a note\n1 0:1 2:2.5\n-1 1:1\n"

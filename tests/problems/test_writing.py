@@ -232,7 +232,7 @@ def test_a_write_that_ends_in_the_middle_leaves_the_old_file(tmp_path, code, sta
 ELSEWHERE = {
     "problems/output.py": "this is the way",
     "problems/fetch.py": "a download, in a folder of its own that is removed",
-    "problems/from_files.py": "standard input, in a folder of its own that is removed",
+    "problems/specs.py": "standard input, in a folder of its own that is removed",
     "harness/falsify/witness.py": "for the checker, in a folder of its own that is removed",
     "problems/environment.py": "a switch of the kernel's, no file",
 }
