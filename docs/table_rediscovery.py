@@ -144,7 +144,7 @@ def _shape(problem: str) -> tuple[int, int]:
         return rows, parts[0].count(",") + 1
     if problem.startswith("inputs:"):
         return len(re.findall(r"[=,;]", problem)), 1
-    from gammabar.harness.run.tasks import open_problem
+    from gammabar.problems.specs import open_problem
 
     opened = open_problem(problem).raw() if problem else None
     return (0, 0) if opened is None else (opened.n, len(opened.origin()))

@@ -15,6 +15,6 @@ from .problems.chunked import from_dask as from_dask
 from .problems.conversion import from_arrays as from_arrays
 from .problems.problem import Problem as Problem, ProblemError as ProblemError
 from .problems.specs import load as load
-from .solvers.adapters import Recorder as Recorder
+from .solvers.base import Recorder as Recorder
 
 __version__: str

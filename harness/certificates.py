@@ -168,8 +168,8 @@ def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -
     name = section.get("name") if not data or designed else str(data[0])
     if not isinstance(name, str):
         return []  # the checker will say what is wrong with the certificate
-    from gammabar.harness.run.tasks import split_problem
     from gammabar.problems import load
+    from gammabar.problems.specs import split_problem
 
     if name == "arrays" or name.startswith("-"):
         made = "arrays in memory" if name == "arrays" else "standard input"

@@ -114,7 +114,7 @@ def _all_pairs(data: Sequence[str]) -> list[_Pair]:
 
     Every pair reads its data again, and so does the checker: what can be read once is refused.
     """
-    from gammabar.harness.run.tasks import read_again
+    from gammabar.problems.specs import read_again
 
     for name in data:
         read_again(name)

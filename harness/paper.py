@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from gammabar.solvers.adapters import from_function
-from gammabar.solvers.base import solver
+from gammabar.solvers.base import from_function, solver
 
 #: Numbers, texts, lists and dictionaries of them: what JSON holds.
 Numbers: TypeAlias = Any

@@ -13,11 +13,12 @@ from functools import partial
 from typing import Any
 
 from gammabar.harness.registry import load_statements, mutants, trials
-from gammabar.harness.run.tasks import open_problem, open_solver, solver_name
+from gammabar.harness.run.tasks import open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.verdict import Ruling, StatementError, Status, Verdict
 from gammabar.problems import ProblemError
+from gammabar.problems.specs import open_problem
 
 #: A mutant is run for no more iterates than this: those that matter go wrong early.
 ITERATIONS, MOST = 400, 3000

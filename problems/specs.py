@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -656,3 +658,91 @@ def text_of_rows(rows: Sequence[Sequence[Fraction | int]]) -> str:
     texts = (",".join(str(value) for value in row) for row in rows)
     parts = [(text, len(list(same))) for text, same in groupby(texts)]
     return "rows:" + ";".join(text if n == 1 else f"{text}*{n}" for text, n in parts)
+
+
+# --- DATA with what may follow it: ``iris:0,1 --kernel rbf:gamma=1`` ----------------------
+
+_SWITCHES = ("multiclass", "normalised", "encode")
+_VALUES = ("kernel", "label", "labels", "drop", "missing")
+
+
+def open_problem(text: str) -> Problem:
+    """The problem that a text names.
+
+    >>> open_problem("iris:0,1 --kernel rbf:gamma=1").n
+    100
+    """
+    data, options = split_problem(text)
+    if options.get("normalised") and not options.get("kernel"):
+        raise ProblemError(f"{text}: --normalised needs --kernel")
+    if options.get("kernel") and options.get("multiclass"):
+        raise ProblemError(f"{text}: --kernel and --multiclass cannot be combined")
+    return load(data, **options)
+
+
+open_once = lru_cache(maxsize=8)(open_problem)
+
+
+def split_problem(text: str) -> tuple[str, dict[str, Any]]:
+    """DATA and the options that follow it."""
+    try:
+        data, *rest = shlex.split(text) or [""]
+    except ValueError as error:
+        raise ProblemError(f"{text}: {str(error).lower()} in the name of a problem") from None
+    options: dict[str, Any] = {}
+    words = iter(rest)
+    for word in words:
+        name, equals, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--") or name not in _SWITCHES + _VALUES:
+            allowed = ", ".join(f"--{n}" for n in _VALUES + _SWITCHES)
+            raise ProblemError(f"{text}: {word!r} may not follow {data} (only {allowed})")
+        if name in _SWITCHES:
+            options[name] = True
+            continue
+        found = value if equals else next(words, None)
+        if found is None:
+            raise ProblemError(f"{text}: --{name} needs a value")
+        options[name] = [*options.get(name, []), found] if name == "drop" else found
+    return data, options
+
+
+def read_again(data: str) -> None:
+    """Complain of a DATA string whose data can be read only once: stdin, a pipe, a device."""
+    file = named_file(data.strip())
+    if file is None:
+        return
+    what = "standard input" if file.format == "stdin" else ""
+    if not what:
+        try:
+            mode = file.path.stat().st_mode
+        except (OSError, ValueError):
+            return  # opening it says why not
+        what = "" if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "a pipe or a device"
+    if what:
+        raise ProblemError(f"{data}: data of {what} are read once: write them to a file for this")
+
+
+def problem_text(
+    data: str,
+    *,
+    kernel: str | None = None,
+    normalised: bool = False,
+    multiclass: bool = False,
+    label: str | None = None,
+    labels: str | None = None,
+    drop: Sequence[str] = (),
+    encode: bool = False,
+    missing: str | None = None,
+) -> str:
+    """The text of a problem whose parts were given as options of their own.
+
+    DATA may be such a text itself, but for a file, whose name may have blanks.
+    """
+    there = os.path.exists(data)  # False of what is too long to be a name
+    for name in (data if there else split_problem(data)[0], labels or ""):
+        read_again(name)
+    values = [("label", label), ("labels", labels), *(("drop", name) for name in drop)]
+    given = [("kernel", kernel or None), *values, ("missing", missing)]
+    text = shlex.quote(data) if there else data
+    text += "".join(f" --{name} {shlex.quote(value)}" for name, value in given if value is not None)
+    return text + " --normalised" * normalised + " --multiclass" * multiclass + " --encode" * encode

@@ -1,7 +1,6 @@
 from gammabar import MaxMarginClassifier as MaxMarginClassifier
 
-from .adapters import Recorder as Recorder
-from .base import Iterate as Iterate, Solver as Solver, solver as solver
+from .base import Iterate as Iterate, Recorder as Recorder, Solver as Solver, solver as solver
 from .boosting import AdaBoost as AdaBoost
 from .descent import (
     SGD as SGD,

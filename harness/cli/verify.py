@@ -277,7 +277,8 @@ def _requests_of(
 ) -> list[Request]:
     """What is asked for; of each solver of the user's by itself."""
     from gammabar.harness.run.engine import Request
-    from gammabar.harness.run.tasks import Registered, problem_text
+    from gammabar.harness.run.tasks import Registered
+    from gammabar.problems.specs import problem_text
 
     for text in own_solvers:
         if ":" not in text:
@@ -333,8 +334,8 @@ def _plan_of(requests: list[Request]) -> list[Task]:
     """The tasks of all requests. What is wrong with the data is said once, before anything runs."""
     from gammabar.harness.registry import find_statements
     from gammabar.harness.run.engine import make_plan
-    from gammabar.harness.run.tasks import open_once
     from gammabar.harness.verify.parameters import PREFIX, read as read_inputs
+    from gammabar.problems.specs import open_once
 
     tasks = [task for request in requests for task in make_plan(request)]
     for text in requests[0].problems:
@@ -369,9 +370,10 @@ def _with_file(request: Request, file: str) -> Request:
 def _with_trajectory(request: Request, file: str) -> Request:
     """Iterates in a file: they belong to one problem, and end where the file does."""
     from gammabar.harness.run.diagnosis import resembling
-    from gammabar.harness.run.tasks import TRAJECTORY, Recorded, open_once
+    from gammabar.harness.run.tasks import TRAJECTORY, Recorded
     from gammabar.harness.verify.iterate import misfit
     from gammabar.problems import ProblemError
+    from gammabar.problems.specs import open_once
 
     if len(request.problems) != 1:
         raise click.UsageError("--trajectory needs --problem DATA: the one that it was computed on")

@@ -24,8 +24,7 @@ from gammabar.harness.verify.parameters import Entry, Inputs
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Verdict
 from gammabar.problems.specs import text_of_rows
-from gammabar.solvers.adapters import geometries
-from gammabar.solvers.base import solver as solver_class
+from gammabar.solvers.base import geometries, solver as solver_class
 
 
 @dataclass(frozen=True)

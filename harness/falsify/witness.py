@@ -20,11 +20,12 @@ import numpy as np
 from gammabar.harness.certificates import Rejected, check
 from gammabar.harness.falsify.parameters import Finding
 from gammabar.harness.registry import opened_from
-from gammabar.harness.run.tasks import Registered, open_problem
+from gammabar.harness.run.tasks import Registered
 from gammabar.harness.verify.parameters import PREFIX, read as read_inputs
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import DenseProblem, MulticlassProblem, ProblemError
 from gammabar.problems.output import write_whole
+from gammabar.problems.specs import open_problem
 
 #: Rows with fewer entries are written out, others by their entries that are not zero.
 DENSE = 2000

@@ -24,13 +24,13 @@ from gammabar.harness.registry import (
     witness,
 )
 from gammabar.harness.report.model import described
-from gammabar.harness.run.tasks import Result, open_problem
+from gammabar.harness.run.tasks import Result
 from gammabar.harness.show import reproduce
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, worth
 from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS, is_here
-from gammabar.problems.specs import catalogue
+from gammabar.problems.specs import catalogue, open_problem
 from gammabar.problems.suggest import did_you_mean
 from gammabar.solvers.base import SOLVERS, solver
 

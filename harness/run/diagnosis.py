@@ -27,8 +27,7 @@ from gammabar.harness.verify.verdict import Ruling, Verdict
 from gammabar.problems import DenseProblem
 from gammabar.problems.linear import LinearProblem
 from gammabar.problems.problem import Floats
-from gammabar.solvers.adapters import Recorder
-from gammabar.solvers.base import SOLVERS, solver
+from gammabar.solvers.base import SOLVERS, Recorder, solver
 
 #: Two runs are the same if no iterate is further away than this, relative to its size.
 SAME = 1e-7

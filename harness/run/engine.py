@@ -56,10 +56,8 @@ from gammabar.harness.run.tasks import (
     Run,
     SolverRef,
     Task,
-    open_once,
     results_of,
     settle,
-    split_problem,
 )
 from gammabar.harness.verify import parameters
 from gammabar.harness.verify.context import Case, Trial
@@ -69,8 +67,8 @@ from gammabar.harness.verify.run_checks import check_run, check_statement, ended
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Expectation, Ruling, StatementError, Status, Verdict
 from gammabar.problems import Problem, ProblemError
-from gammabar.solvers.adapters import OtherGeometry, with_defaults
-from gammabar.solvers.base import SOLVERS
+from gammabar.problems.specs import open_once, split_problem
+from gammabar.solvers.base import SOLVERS, OtherGeometry, with_defaults
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from gammabar.harness.registry import everything, find_statements
-from gammabar.harness.run.tasks import InFile, Registered, Run, open_problem, reference
+from gammabar.harness.run.tasks import InFile, Registered, Run, reference
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.harness.verify.verdict import Ruling, Status, Verdict, explain
 from gammabar.problems import Problem, ProblemError, from_arrays
-from gammabar.solvers.adapters import Recorder, from_function, from_object, with_defaults
+from gammabar.problems.specs import open_problem
+from gammabar.solvers.base import Recorder, from_function, from_object, with_defaults
 
 #: Updates that are checked by default.
 ITERATIONS = 200

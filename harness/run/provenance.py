@@ -27,9 +27,10 @@ from typing import Any
 
 import gammabar
 from gammabar.harness.registry import find_statements
-from gammabar.harness.run.tasks import InFile, PaperRef, Recorded, SolverRef, Task, split_problem
+from gammabar.harness.run.tasks import InFile, PaperRef, Recorded, SolverRef, Task
 from gammabar.harness.verify.statement import Statement
 from gammabar.problems import ProblemError
+from gammabar.problems.specs import split_problem
 
 #: The folder of the package `gammabar`, whose links lead to the folders beside it.
 _ROOT = Path(gammabar.__file__).resolve().parent

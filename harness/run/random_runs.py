@@ -11,9 +11,9 @@ from collections.abc import Container, Iterator
 import numpy as np
 
 from gammabar.harness.registry import papers
-from gammabar.harness.run.tasks import open_problem
 from gammabar.harness.verify.context import Trial
 from gammabar.problems import ProblemError
+from gammabar.problems.specs import open_problem
 
 #: These need coordinates.
 COORDINATES = ("winnow",)

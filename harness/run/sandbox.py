@@ -41,12 +41,12 @@ from gammabar.harness.run.processes import (
     serving,
     started,
 )
-from gammabar.harness.run.tasks import InFile, Run, open_once
+from gammabar.harness.run.tasks import InFile, Run
 from gammabar.harness.verify.iterate import Fault, taken_vector
 from gammabar.problems import ProblemError
+from gammabar.problems.specs import open_once
 from gammabar.solvers import Iterate
-from gammabar.solvers.adapters import OtherGeometry, counted, geometries, with_rows
-from gammabar.solvers.base import Card
+from gammabar.solvers.base import Card, OtherGeometry, counted, geometries, with_rows
 
 #: Names of what JSON has no form for.
 _ARRAY, _FRACTION = "\0array", "\0fraction"

@@ -1,10 +1,8 @@
-"""Problems, solvers, tasks and results, as texts and as JSON.
+"""Solvers, tasks and results, as texts and as JSON.
 
-A problem is DATA and what may follow it: ``iris:0,1 --kernel rbf:gamma=1 --normalised``,
-``iris:0,1,2 --multiclass``, ``points.csv --label class --drop id``. A solver is one of the
-registry, with options: ``dual-acceleration:loss=logistic,step=0.5``; or a class or function in a
-user's file, ``my.py:MySolver:step=0.5``, with the text of that file, so that all processes and
-machines run the same; or recorded iterates, ``trajectory:w.npy``.
+A solver is one of the registry, with options: ``dual-acceleration:loss=logistic,step=0.5``; or a
+class or function in a user's file, ``my.py:MySolver:step=0.5``, with the text of that file, so that
+all processes and machines run the same; or recorded iterates, ``trajectory:w.npy``.
 
 A task is a run and its statements, an outcome its verdicts, and a result one verdict, where it was
 found, and whether it was expected.
@@ -15,15 +13,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import re
-import shlex
-import stat
 import typing
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
@@ -31,10 +25,9 @@ from xml.etree import ElementTree as xml
 
 from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.verdict import Expectation, Ruling, Verdict
-from gammabar.problems import Problem, ProblemError, load
+from gammabar.problems import ProblemError
 from gammabar.problems.options import typed_options
 from gammabar.problems.output import finite, write_whole
-from gammabar.problems.specs import named_file
 
 # --- solvers ---------------------------------------------------------------------------------
 
@@ -252,94 +245,6 @@ class PaperRef:
     def digest(self) -> str:
         """Hash of its contents."""
         return hashlib.sha256(json.dumps(self.files).encode()).hexdigest()
-
-
-# --- problems --------------------------------------------------------------------------------
-
-_SWITCHES = ("multiclass", "normalised", "encode")
-_VALUES = ("kernel", "label", "labels", "drop", "missing")
-
-
-def open_problem(text: str) -> Problem:
-    """The problem that a text names.
-
-    >>> open_problem("iris:0,1 --kernel rbf:gamma=1").n
-    100
-    """
-    data, options = split_problem(text)
-    if options.get("normalised") and not options.get("kernel"):
-        raise ProblemError(f"{text}: --normalised needs --kernel")
-    if options.get("kernel") and options.get("multiclass"):
-        raise ProblemError(f"{text}: --kernel and --multiclass cannot be combined")
-    return load(data, **options)
-
-
-open_once = lru_cache(maxsize=8)(open_problem)
-
-
-def split_problem(text: str) -> tuple[str, dict[str, Any]]:
-    """DATA and the options that follow it."""
-    try:
-        data, *rest = shlex.split(text) or [""]
-    except ValueError as error:
-        raise ProblemError(f"{text}: {str(error).lower()} in the name of a problem") from None
-    options: dict[str, Any] = {}
-    words = iter(rest)
-    for word in words:
-        name, equals, value = word.removeprefix("--").partition("=")
-        if not word.startswith("--") or name not in _SWITCHES + _VALUES:
-            allowed = ", ".join(f"--{n}" for n in _VALUES + _SWITCHES)
-            raise ProblemError(f"{text}: {word!r} may not follow {data} (only {allowed})")
-        if name in _SWITCHES:
-            options[name] = True
-            continue
-        found = value if equals else next(words, None)
-        if found is None:
-            raise ProblemError(f"{text}: --{name} needs a value")
-        options[name] = [*options.get(name, []), found] if name == "drop" else found
-    return data, options
-
-
-def read_again(data: str) -> None:
-    """Complain of a DATA string whose data can be read only once: stdin, a pipe, a device."""
-    file = named_file(data.strip())
-    if file is None:
-        return
-    what = "standard input" if file.format == "stdin" else ""
-    if not what:
-        try:
-            mode = file.path.stat().st_mode
-        except (OSError, ValueError):
-            return  # opening it says why not
-        what = "" if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "a pipe or a device"
-    if what:
-        raise ProblemError(f"{data}: data of {what} are read once: write them to a file for this")
-
-
-def problem_text(
-    data: str,
-    *,
-    kernel: str | None = None,
-    normalised: bool = False,
-    multiclass: bool = False,
-    label: str | None = None,
-    labels: str | None = None,
-    drop: Sequence[str] = (),
-    encode: bool = False,
-    missing: str | None = None,
-) -> str:
-    """The text of a problem whose parts were given as options of their own.
-
-    DATA may be such a text itself, but for a file, whose name may have blanks.
-    """
-    there = os.path.exists(data)  # False of what is too long to be a name
-    for name in (data if there else split_problem(data)[0], labels or ""):
-        read_again(name)
-    values = [("label", label), ("labels", labels), *(("drop", name) for name in drop)]
-    given = [("kernel", kernel or None), *values, ("missing", missing)]
-    text = shlex.quote(data) if there else data
-    text += "".join(f" --{name} {shlex.quote(value)}" for name, value in given if value is not None)
-    return text + " --normalised" * normalised + " --multiclass" * multiclass + " --encode" * encode
 
 
 # --- tasks -----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 Modules get names of their own, so that a file called ``problems.py`` is in nobody's way. A solver
 is a class with ``iterates(problem, rng)``, a function that yields iterates, or one that records
-them (`gammabar.solvers.adapters`). Recorded iterates are a table whose row t is w_t, as NPY, CSV,
+them (`gammabar.solvers.base`). Recorded iterates are a table whose row t is w_t, as NPY, CSV,
 TSV or Parquet.
 """
 
@@ -34,7 +34,8 @@ from gammabar.problems.options import typed_options
 from gammabar.problems.problem import Array
 from gammabar.problems.suggest import did_you_mean, no_file
 from gammabar.problems.text_readers import read_numbers
-from gammabar.solvers.adapters import (
+from gammabar.solvers.base import (
+    Card,
     Recorder,
     arguments_of,
     counted,
@@ -42,7 +43,6 @@ from gammabar.solvers.adapters import (
     geometries,
     with_rows,
 )
-from gammabar.solvers.base import Card
 
 #: Relative names and texts.
 Files = tuple[tuple[str, str], ...]

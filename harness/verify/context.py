@@ -20,7 +20,7 @@ from gammabar.harness.verify.iterate import ObservedProblem, Precision, Unclaime
 from gammabar.harness.verify.numbers import LEVELS, Number, between, log, number, precision, sqrt
 from gammabar.oracle import Truth, solve
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
-from gammabar.solvers.adapters import Recorder, with_options, with_plain_options
+from gammabar.solvers.base import Recorder, with_options, with_plain_options
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from gammabar.harness.verify.statement import RandomisedStatement, Statement
 from gammabar.harness.verify.verdict import Ruling, StatementError, Status, Verdict, raised
 from gammabar.problems import ProblemError
 from gammabar.problems.problem import require_doubles
-from gammabar.solvers.adapters import OtherGeometry
+from gammabar.solvers.base import OtherGeometry
 
 #: So many iterates are kept, to be compared with those of other solvers.
 EARLY = 8

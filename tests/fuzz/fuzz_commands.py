@@ -30,11 +30,11 @@ import numpy as np
 
 from gammabar.harness.cli import cli, main
 from gammabar.harness.run.sandbox import _decode, _encode, _NoMessage
-from gammabar.harness.run.tasks import open_problem, open_solver, reference
+from gammabar.harness.run.tasks import open_solver, reference
 from gammabar.harness.run.user_files import read_solver
 from gammabar.problems import ProblemError
 from gammabar.problems.kernels import Kernel
-from gammabar.problems.specs import catalogue
+from gammabar.problems.specs import catalogue, open_problem
 from gammabar.solvers.base import SOLVERS
 
 from . import repositories

@@ -22,7 +22,7 @@ from gammabar.harness.run.tasks import Recorded, reference
 from gammabar.harness.run.user_files import read_trajectory
 from gammabar.problems import ProblemError
 from gammabar.solvers import SGD, AdaptiveSampling, DualAcceleration
-from gammabar.solvers.adapters import from_function
+from gammabar.solvers.base import from_function
 
 PROBLEM = "iris:0,1"
 STATEMENTS = ["jst.lem3.4.primal", "jst.thm3.1.2"]

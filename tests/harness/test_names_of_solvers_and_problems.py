@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gammabar.harness.run.tasks import (
-    InFile,
-    open_problem,
-    open_solver,
-    problem_text,
-    reference,
-    split_problem,
-)
+from gammabar.harness.run.tasks import InFile, open_solver, reference
 from gammabar.harness.run.user_files import read_solver
 from gammabar.problems import KernelProblem, MulticlassProblem, ProblemError
+from gammabar.problems.specs import open_problem, problem_text, split_problem
 
 # problems
 

@@ -18,10 +18,10 @@ import pytest
 import gammabar as gb
 from gammabar.harness import power, pytest_plugin
 from gammabar.harness.run.in_process import BoundViolated, check_bounds
-from gammabar.harness.run.tasks import open_problem
 from gammabar.harness.verify.numbers import at_most
 from gammabar.harness.verify.statement import per_iterate
 from gammabar.problems import ProblemError
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import DualAcceleration
 
 PLANTED = "planted:n=30,d=4,gamma=0.1,seed=0"

@@ -13,7 +13,8 @@ import pytest
 from scipy import sparse
 
 from gammabar.harness.run.provenance import key
-from gammabar.harness.run.tasks import PaperRef, Registered, Run, Task, open_problem
+from gammabar.harness.run.tasks import PaperRef, Registered, Run, Task
+from gammabar.problems.specs import open_problem
 
 ROWS = "a,3,1\na,1,3\nb,-4,-1\nb,-2,-3\n"
 X, Y = np.array([[3.0, 1], [1, 3], [-4, -1], [-2, -3]]), np.array([1, 1, -1, -1])

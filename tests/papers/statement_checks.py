@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run.tasks import open_problem, open_solver
+from gammabar.harness.run.tasks import open_solver
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, Relation, working
 from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Verdict
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import Iterate
 
 STATEMENTS = load_statements()

@@ -13,7 +13,6 @@ from flint import arb
 from hypothesis import given, settings, strategies as st
 from statement_checks import STATEMENTS, relations, verdict
 
-from gammabar.harness.run.tasks import open_problem
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, VIOLATED, number, same_digits, working
 from gammabar.papers.ji_srebro_telgarsky_2021 import section1_2, section5
@@ -27,6 +26,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
 )
 from gammabar.papers.ji_srebro_telgarsky_2021.section4 import horizon
 from gammabar.problems import MulticlassProblem, from_arrays
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import DualAcceleration, DualForm
 
 TWO_ROWS = "planted:n=2,d=1,gamma=0.5"  # in the unit ball: 1/2 and 1, up to the sign

@@ -19,13 +19,14 @@ from gammabar.harness import registry
 from gammabar.harness.paper import Family
 from gammabar.harness.power import _idle as idle, kills, matrix
 from gammabar.harness.registry import mutants
-from gammabar.harness.run.tasks import open_problem, open_solver, solver_name
+from gammabar.harness.run.tasks import open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_statement
 from gammabar.harness.verify.verdict import Status
 from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import Path, World
 from gammabar.problems import DenseProblem
 from gammabar.problems.problem import soften
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import DualAcceleration, Iterate, kernel_methods as kernel_algebra
 from gammabar.solvers.boosting import AdaBoost, Stump
 from gammabar.solvers.descent import SGD, SmoothGradientDescent

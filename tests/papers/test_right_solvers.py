@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from statement_checks import STATEMENTS, about, case_of, verdict, verdicts
 
-from gammabar.harness.run.tasks import open_problem, open_solver, solver_name
+from gammabar.harness.run.tasks import open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.statement import DirectStatement
@@ -23,6 +23,7 @@ from gammabar.problems import (
     ProblemError,
     from_arrays,
 )
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import DualAcceleration, GradientDescent, Iterate
 
 PLANTED = "planted:n=40,d=5,gamma=0.05,seed=1"

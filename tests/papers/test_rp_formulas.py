@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from statement_checks import STATEMENTS, verdict
 
-from gammabar.harness.run.tasks import open_problem
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.iterate import View
 from gammabar.harness.verify.numbers import LEVELS, middle, number, working
@@ -21,6 +20,7 @@ from gammabar.papers.ramdas_pena_2015.algorithms import nearest_in_simplex
 from gammabar.papers.ramdas_pena_2015.quantities import signed_normalised
 from gammabar.papers.ramdas_pena_2015.small_data import over
 from gammabar.problems import DenseProblem, ProblemError, from_arrays
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import Iterate
 from gammabar.solvers.ramdas_pena import ISNKPVN, NVN, SNKP, SNKPVN, Winnow
 

@@ -15,10 +15,10 @@ from gammabar.harness.falsify.parameters import Candidate, Finding, solvers_of, 
 from gammabar.harness.falsify.reports import as_document, read, write
 from gammabar.harness.falsify.search import Report, Search, _Over as Over
 from gammabar.harness.registry import find_statements
-from gammabar.harness.run.tasks import Registered, open_problem
+from gammabar.harness.run.tasks import Registered
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
-from gammabar.problems.specs import text_of_rows
+from gammabar.problems.specs import open_problem, text_of_rows
 
 PAPER = '''
 from gammabar.papers import Paper, separable, stopping

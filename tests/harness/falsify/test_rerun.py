@@ -16,12 +16,13 @@ from gammabar.harness.certificates import Rejected as Refused, check
 from gammabar.harness.falsify.parameters import Candidate, Finding
 from gammabar.harness.falsify.witness import _rerun, write
 from gammabar.harness.registry import close_paper, everything, open_paper
-from gammabar.harness.run.tasks import Registered, open_problem, open_solver
+from gammabar.harness.run.tasks import Registered, open_solver
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.oracle import solve
 from gammabar.papers import rerun
 from gammabar.papers.witness import Data, Rejected, TooCostly
 from gammabar.problems import ProblemError
+from gammabar.problems.specs import open_problem
 
 CONJECTURES = Path(__file__).resolve().parents[3] / "docs" / "examples" / "conjectures.py"
 #: What refutes the conjectures: problem, solver, t.

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from side_by_side.overhead import spoken_of
 
-from gammabar.harness.run.tasks import open_problem
 from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import at_most
@@ -16,6 +15,7 @@ from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.statement import STATEMENTS, Statement, per_iterate
 from gammabar.harness.verify.verdict import StatementError
 from gammabar.problems import DenseProblem, from_arrays, load
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import DualAcceleration, Iterate
 
 SQUARE = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1])

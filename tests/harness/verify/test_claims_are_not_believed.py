@@ -27,10 +27,11 @@ import pytest
 
 from gammabar.harness.power import _with_options as with_options
 from gammabar.harness.registry import load_statements, mutants, trials
-from gammabar.harness.run.tasks import open_problem, open_solver, solver_name
+from gammabar.harness.run.tasks import open_solver, solver_name
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run
 from gammabar.harness.verify.statement import Statement
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import Iterate
 
 ALL = load_statements()

@@ -29,7 +29,7 @@ from hypothesis import given, settings, strategies as st
 from gammabar.harness.registry import load_statements
 from gammabar.harness.run.engine import Request, make_plan
 from gammabar.harness.run.processes import Crashed
-from gammabar.harness.run.tasks import Registered, Run, open_problem, open_solver, solver_name
+from gammabar.harness.run.tasks import Registered, Run, open_solver, solver_name
 from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import COARSE, Relation, fact
@@ -42,6 +42,7 @@ from gammabar.harness.verify.statement import (
     per_iterate,
 )
 from gammabar.problems import from_arrays
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import Iterate
 
 ALL = load_statements()

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run.tasks import open_problem, open_solver
+from gammabar.harness.run.tasks import open_solver
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run
 from gammabar.problems import ProblemError, from_arrays
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import Iterate
 
 ALL = load_statements()

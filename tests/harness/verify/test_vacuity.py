@@ -113,7 +113,7 @@ def test_what_is_obeyed_at_rest_is(solver, problem):
 
 
 def _opened(text: str) -> Any:
-    from gammabar.harness.run.tasks import open_problem
+    from gammabar.problems.specs import open_problem
 
     return open_problem(text)
 
