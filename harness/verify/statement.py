@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
+from numbers import Real
 from types import FunctionType
 from typing import Any, ClassVar, TypeAlias
 
@@ -375,14 +376,23 @@ def few_rows(case: Case) -> str | None:
     return None if case.n <= FEW else f"more than {FEW} rows are too many to treat one by one"
 
 
-def has(*names: str) -> Assumption:
-    """The solver has these options: a solver of one's own may lack them."""
+def has(*names: str, **above: float) -> Assumption:
+    """The solver has these options, which a solver of one's own may lack: ``has("q", step=0)``
+    asks for q, and for a step that is a number above 0."""
+    every = " and ".join((*names, *above))
 
     def met(case: Case) -> str | None:
+        numbers = {name: getattr(case.solver, name, None) for name in above}
         missing = [name for name in names if not hasattr(case.solver, name)]
-        return f"the solver does not say its {' and '.join(missing)}" if missing else None
+        missing += [name for name, value in numbers.items() if value is None]
+        if missing:
+            return f"the solver does not say its {' and '.join(missing)}"
+        for name, value in numbers.items():
+            if not isinstance(value, Real) or not above[name] < float(value) < math.inf:
+                return f"the solver's {name} is {value!r}, and not a number above {above[name]}"
+        return None
 
-    met.__doc__ = f"The solver says its {' and '.join(names)}."
+    met.__doc__ = f"The solver says its {every}."
     return met
 
 

@@ -17,9 +17,7 @@ _gb = Claims("gb", unit=True)
 _JST = "Ji, Srebro and Telgarsky (2021)"
 
 
-def _says_step(case: Case) -> str | None:
-    """The solver says its step, a positive number."""
-    return None if positive(case, "step") is not None else "the solver does not say its step"
+_says_step = has(step=0)
 
 
 def _step(case: Case) -> Number:

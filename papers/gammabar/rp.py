@@ -176,7 +176,7 @@ def _multiplied(now, before, i, c):
 # Von Neumann
 
 
-@steps.step("rp.nvn.step", "Algorithm 5 as printed", Method("nvn"), tells("epsilon"))
+@steps.step("rp.nvn.step", "Algorithm 5 as printed", Method("nvn"), has(epsilon=0))
 def _nvn_step(now, before, c):
     r"""Every iterate of NVN is the step from the one before, and it exits when it should.
 
@@ -335,7 +335,7 @@ def _snkp_step(now, before, c):
     "rp.snkpvn.step",
     "Algorithm 6 as printed",
     Method("snkpvn"),
-    tells("delta"),
+    has(delta=0),
     claim=r"\alpha_0 = q,\ \mu_0 = 2n,\ p_0 = p^q_{\mu_0}(\alpha_0);\ "
     + STEP.replace("p_{\\mu", "p^q_{\\mu"),
 )
@@ -371,7 +371,7 @@ class _Calls:
     "rp.isnkpvn.step",
     "Algorithm 7 as printed",
     Method("isnkpvn"),
-    tells("gamma", "epsilon"),
+    has(gamma=1, epsilon=0),
     _Calls,
 )
 def _isnkpvn_step(now, before, c):
@@ -481,7 +481,7 @@ def _separates_or_certifies(it, case):
     "snkp.any.exit",
     "this project: the consequence of gb.snkp.any",
     Method("snkp"),
-    tells("epsilon"),
+    has(epsilon=0),
     SoftAverages,
     goal=_separates_or_certifies,
     slower="snkp/perceptron-instead",

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from math import inf
-from numbers import Real
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -67,26 +65,6 @@ def norm_one(case: Case) -> str | None:
 def small(case: Case) -> str | None:
     """The exact Gram matrix is within reach."""
     return None if case.n <= MOST else f"more than {MOST} rows: no exact Gram matrix"
-
-
-#: What options are above, as the algorithms say: "Input constant γ > 1, accuracy ε > 0".
-_ABOVE = {"gamma": 1, "epsilon": 0, "delta": 0}
-
-
-def tells(*names: str) -> Assumption:
-    """The solver has these options, which the claim speaks of, with values that they may have."""
-
-    def met(case: Case) -> str | None:
-        for name in names:
-            value, least = getattr(case.solver, name, None), _ABOVE[name]
-            if value is None:
-                return f"the solver has no option {name}"
-            if not isinstance(value, Real) or not least < float(value) < inf:
-                return f"the solver's {name} is {value!r}, and no number above {least}"
-        return None
-
-    met.__doc__ = f"The solver says its {' and '.join(names)}."
-    return met
 
 
 def below_margin(name: str) -> Assumption:

@@ -202,11 +202,6 @@ def _(found: dict[str, Any]) -> dict[str, Any]:
     return {"rows": rows, "w": [str(-unit[1]), str(unit[0])]}
 
 
-@completes("rp.eq1")
-def _(found: dict[str, Any]) -> dict[str, Any]:
-    return {"w": found["w"], "x": found["x"]}
-
-
 @completes("rp.thm3.part2")
 def _(found: dict[str, Any]) -> dict[str, Any]:
     """The rows 1 and −1, of which each may be there more than once."""

@@ -84,7 +84,7 @@ def _epsilon_solution(it: View, case: Case) -> Trit:
     "nvn",
     "Section 5, guarantee of Algorithm 5",
     Method("nvn"),
-    tells("epsilon"),
+    has(epsilon=0),
     norm_one,
     inseparable,
     goal=_epsilon_solution,

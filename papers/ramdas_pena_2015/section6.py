@@ -12,8 +12,8 @@ from gammabar.papers.ramdas_pena_2015.quantities import *
 from gammabar.papers.ramdas_pena_2015.small_data import *
 
 data = rp.sharing(kind="identity", powerless=ABOUT_DATA)
-SNKPVN = Method("snkpvn", assumes=(tells("delta"), norm_one))
-ISNKPVN = Method("isnkpvn", assumes=(tells("gamma", "epsilon"), norm_one))
+SNKPVN = Method("snkpvn", assumes=(has(delta=0), norm_one))
+ISNKPVN = Method("isnkpvn", assumes=(has(gamma=1, epsilon=0), norm_one))
 
 
 @data.direct("lem7", "Lemma 7", Erratum("edge case", "lem7.fixed"))
@@ -375,7 +375,7 @@ loops = unit.sharing(
 )
 
 
-@unit.bound("eq15", "equation (15)", Method("isnkpvn"), tells("gamma"), Calls)
+@unit.bound("eq15", "equation (15)", Method("isnkpvn"), has(gamma=1), Calls)
 def eq15(it, case):
     r"""Each call of ISNKPVN returns a q_{t+1} with ‖q_{t+1}‖_G ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}.
 

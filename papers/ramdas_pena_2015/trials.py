@@ -1,10 +1,10 @@
-"""The runs of the default plan, by the module whose statements they are for."""
+"""The runs of the default plan."""
 
 from __future__ import annotations
 
 from gammabar.papers import Trial
 
-SECTION2 = (
+TRIALS = (
     Trial("perceptron", "planted:n=60,d=5,gamma=0.15,seed=0"),
     Trial("perceptron:choice=random", "iris:0,1", seed=1),
     Trial("perceptron:choice=worst", "two-lines:r=2,n=20"),
@@ -25,8 +25,6 @@ SECTION2 = (
     Trial("winnow:rate=0.1", "planted:n=30,d=3,gamma=0.1,seed=1,rotate=0"),
     Trial("winnow", "degenerate:kind=collinear,n=1,d=2,seed=25"),
     Trial("winnow", "inseparable:n=12,d=3,seed=1", 40),
-)
-SECTION4 = (
     Trial("snkp", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
     Trial("snkp", "iris:1,2:n=60,seed=0 --kernel rbf:gamma=1"),
     Trial("snkp", "gaussian:n=40,d=6,seed=2,separable=1 --kernel linear --normalised"),
@@ -49,16 +47,12 @@ SECTION4 = (
     Trial("nkp", "gaussian:n=50,d=5,seed=1,separable=1", 60),
     Trial("nkp", "inseparable:n=20,d=3,seed=0", 40),
     Trial("nkp", "mnist-sample:3,8:n=80,seed=0 --kernel linear --normalised", 60),
-)
-SECTION5 = (
     Trial("nvn:epsilon=0.05", "gaussian:n=20,d=3,seed=0 --kernel linear --normalised"),
     Trial("nvn:epsilon=0.1", "degenerate:kind=opposite --kernel rbf:gamma=1"),
     Trial("nvn:epsilon=0.03", "degenerate:kind=opposite,n=8,d=1"),
     Trial("nvn:epsilon=0.2", "centred"),
     Trial("nvn", "inseparable:n=20,d=3,seed=0", 60),
     Trial("nvn:epsilon=0.001", "iris:0,1", 60),
-)
-SECTION6 = (
     Trial("snkpvn:delta=0.001", "gaussian:n=30,d=3,seed=0 --kernel rbf:gamma=1"),
     Trial(
         "snkpvn:delta=0.001", "gaussian:n=40,d=6,seed=2,separable=1 --kernel linear --normalised"
@@ -86,4 +80,3 @@ SECTION6 = (
     # δ_0 is far below ε, and the first call takes 24 steps.
     Trial("isnkpvn:epsilon=0.5", "rows:10,1;-10,1;10,-1;-20,-1 --kernel linear --normalised"),
 )
-TRIALS = (*SECTION2, *SECTION4, *SECTION5, *SECTION6)

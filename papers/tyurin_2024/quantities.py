@@ -13,7 +13,6 @@ weighted sum is `View.toward`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Real
 from typing import Any
 
 from gammabar.papers.claims import *
@@ -22,11 +21,7 @@ from gammabar.problems import load
 tyurin = Claims("tyurin", source="Tyurin (2024)")
 
 
-def has_step(case):
-    """The solver says what its γ is."""
-    step = getattr(case.solver, "step", None)
-    usable = isinstance(step, Real) and 0 < float(step) < float("inf")
-    return None if usable else "the solver has no attribute `step` with a positive number"
+has_step = has(step=0)
 
 
 def known_optimum(case):

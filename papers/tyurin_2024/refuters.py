@@ -92,12 +92,6 @@ def _(found: dict[str, Any]) -> dict[str, Any]:
     return {"row": row, "theta_0": start}
 
 
-@completes("tyurin.appC.alpha")
-def _(found: dict[str, Any]) -> dict[str, Any]:
-    demand(found["n"] == 1, "n = 1")
-    return {name: found[name] for name in ("step", "R", "mu")}
-
-
 @completes("tyurin.sec8.step")
 def _(found: dict[str, Any]) -> dict[str, Any]:
     return {"a": found["a"], "y": str(found["y"]), "step": found["step"]}
