@@ -250,18 +250,19 @@ class _Search:
                 break
         return float(short / self.lift)
 
-    def _orthogonal(self, v: Floats) -> tuple[Floats, Floats]:
-        """The part of v off the span of the corral, and its coordinates; twice is enough."""
+    def _orthogonal(self, v: Floats, x: Floats) -> tuple[Floats, Floats]:
+        """The part of v off the span of the corral, and its coordinates, about x."""
         Q = self.Q[: len(self.rows)]
-        x = Q @ v
-        v = v - x @ Q
-        y = Q @ v
-        return v - y @ Q, x + y
+        rest = v - x @ Q
+        if 2 * float(rest @ rest) > float(v @ v):  # little was cancelled: once is enough
+            return rest, x
+        y = Q @ rest
+        return rest - y @ Q, x + y
 
     def _admit(self, row: Floats, name: int) -> bool:
         """Append a row to the corral; False when it depends on the rows already there."""
         s = len(self.rows)
-        v, x = self._orthogonal(row)
+        v, x = self._orthogonal(row, self.Q[:s] @ row)
         rest = float(np.linalg.norm(v))
         if not rest > _DEPENDENT * float(np.linalg.norm(row)):
             return False
@@ -282,10 +283,12 @@ class _Search:
             u = np.empty((self.sides, s))
             for right, x in zip(self.Q[:s, self.width :].T / self.lift, u, strict=True):
                 backward(self.R, s, right, x)
-            u = u.T
-            total = np.eye(self.sides)[self.side[self.rows]].T @ u
-            alpha = np.linalg.solve(total, np.full(self.sides, 1 / self.sides))
-            goal, q = u @ alpha, self.weights
+            if self.sides == 1:
+                alpha = 1 / u.sum(axis=1)
+            else:
+                total = (u @ np.eye(self.sides)[self.side[self.rows]]).T
+                alpha = np.linalg.solve(total, np.full(self.sides, 1 / self.sides))
+            goal, q = alpha @ u, self.weights
             falling = np.flatnonzero((goal <= 0) & (q < q - goal))
             if not len(falling):
                 self.weights = goal
@@ -300,5 +303,5 @@ class _Search:
     def _across(self, alpha: Floats) -> tuple[float, float]:
         """ρ = Σ α_k r_k; the length of its first coordinates and its own."""
         lifted = np.concatenate([np.zeros(self.width), alpha])
-        self.rho, _ = self._orthogonal(lifted)
+        self.rho, _ = self._orthogonal(lifted, self.Q[: len(self.rows), self.width :] @ alpha)
         return float(np.linalg.norm(self.rho[: self.width])), float(np.linalg.norm(self.rho))

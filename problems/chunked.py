@@ -623,9 +623,10 @@ def from_dask(
 
     Examples
     --------
+    >>> import gammabar
     >>> import dask.array as da
     >>> X = da.from_array([[3, 1], [1, 3], [-4, -1]], chunks=(2, 2))
-    >>> from_dask(X, ["yes", "yes", "no"])
+    >>> gammabar.from_dask(X, ["yes", "yes", "no"])
     ScatteredProblem(n=3, dimension=2)
     """
     from gammabar.problems.conversion import from_arrays
