@@ -371,10 +371,8 @@ def _ramdas_pena(which: str) -> Run:
     """
 
     def run(rows: list[Row], d: int, facts: Facts) -> Iterator[tuple[Any, ...]]:
-        paper, epsilon = (
-            _paper("ramdas_pena_2015.algorithms"),
-            getattr(facts.solver, "epsilon", None),
-        )
+        paper = _paper("ramdas_pena_2015.algorithms")
+        epsilon = getattr(facts.solver, "epsilon", None)
         make = _number if which == "snkp" else Q
         gram = paper.array([[make(Q(_dot(a, b)) / facts.scale) for b in rows] for a in rows])
         more = {"nkp": (), "nvn": (Q(epsilon or 0),), "snkp": (_number(1),)}[which]

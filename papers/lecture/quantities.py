@@ -36,14 +36,15 @@ def small(case):
     """The problem, if there is one, is small enough for matrices of balls."""
     if case.given is None:
         return None
-    radius, exact = (
-        case.problem.radius,
-        f"n·d is more than {LARGEST:,}: too large for exact matrices",
-    )
-    short = "the rows are shorter than 2^-400: TINY, which allows for underflow, would excuse all"
-    long = "the rows are longer than 2^400: their squares may leave the range of doubles"
-    reason = long if radius > LONGEST else short if 0 < radius < SHORTEST else None
-    return exact if case.n * case.problem.dimension > LARGEST else reason
+    if case.n * case.problem.dimension > LARGEST:
+        return f"n·d is more than {LARGEST:,}: too large for exact matrices"
+    if case.problem.radius > LONGEST:
+        return "the rows are longer than 2^400: their squares may leave the range of doubles"
+    if 0 < case.problem.radius < SHORTEST:
+        return (
+            "the rows are shorter than 2^-400: TINY, which allows for underflow, would excuse all"
+        )
+    return None
 
 
 # Columns of balls

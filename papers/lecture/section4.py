@@ -151,10 +151,8 @@ def error_is_below_the_product(c):
 
 
 SMALL = rationals(Fraction(1, 1000), Fraction(499, 1000))
-LINE, BOUND = (
-    "Proof of Lemma 7, the third line on z_{t+1}",
-    "Proof of Lemma 7, the bound on z_{t+1}",
-)
+LINE = "Proof of Lemma 7, the third line on z_{t+1}"
+BOUND = "Proof of Lemma 7, the bound on z_{t+1}"
 sums = lec.sharing(kind="identity", inputs={"epsilon": SMALL})
 exponentials = lec.sharing(kind="identity", inputs={"gamma": SMALL})
 

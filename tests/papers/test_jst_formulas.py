@@ -89,19 +89,17 @@ def test_bounds_from_the_sequences_written_out() -> None:
             assert (float(found.left), float(found.right)) == pytest.approx((left, right), rel=1e-9)
 
 
+COPIES = "duplicated:n=2,d=1,copies=500,gamma=1"
+ONE_POINT = MulticlassProblem(np.array([[1.0]]), np.array([0]), k=2)
 #: Statement → solver, problem, iterations; t of the refutation, and both sides by hand.
 WITNESSES = {
     "jst.prop3.7": ("dual-acceleration", ONE_ROW, 5, 0, 0.5, 0.0),
     "jst.lem3.4.mu": ("dual-acceleration", ONE_ROW, 5, 1, 3.0, 0.0),  # Zᵀμ_1 = −1 and 2q_1 = 2
     "jst.eqB.6": ("dual-acceleration-dual", TWO_ROWS, 1, 1, 3 / 16, 0.0),
-    "jst.lemC.12.sum": (  # the note has both sides times 2ρ
-        *("dual-acceleration:loss=logistic", "duplicated:n=2,d=1,copies=500,gamma=1", 2, 2),
-        *(40931.285 / 2000, 30355.779 / 2000),
-    ),
-    "jst.thm5.1": (  # γ̄_m − γ_m(U_1) for N = 1, k = 2, d = 1
-        *("dual-acceleration", MulticlassProblem(np.array([[1.0]]), np.array([0]), k=2), 3, 1),
-        *(2 * math.sqrt(2), (1 + 2 * math.log(2)) / math.sqrt(2)),
-    ),
+    # The note has both sides times 2ρ.
+    "jst.lemC.12.sum": ("dual-acceleration:loss=logistic", COPIES, 2, 2, 20.4656425, 15.1778895),
+    # γ̄_m − γ_m(U_1) for N = 1, k = 2, d = 1.
+    "jst.thm5.1": ("dual-acceleration", ONE_POINT, 3, 1, math.sqrt(8), (1 + math.log(4)) / 2**0.5),
 }
 
 

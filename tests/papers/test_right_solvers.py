@@ -28,17 +28,43 @@ from gammabar.solvers import DualAcceleration, GradientDescent, Iterate
 
 PLANTED = "planted:n=40,d=5,gamma=0.05,seed=1"
 DUAL = "dual-acceleration-dual"
-SOLVERS = (
-    *("dual-acceleration", "dual-acceleration:loss=logistic", "dual-acceleration:step=0.5"),
-    *(DUAL, f"{DUAL}:mixing=1", f"{DUAL}:mixing=0.3,step=0.7", f"{DUAL}:loss=logistic"),
-    *("gradient-descent", "normalized-gradient-descent", "normalized-gradient-descent:decay=1"),
-    *("perceptron:choice=random", "perceptron:choice=first", "normalized-perceptron", "winnow"),
-    *("winnow:rate=0.3", "nkp", "snkp", "snkp:epsilon=0.1", "nvn:epsilon=0.1"),
-    *("snkpvn:delta=0.02", "snkpvn:delta=0.3", "isnkpvn:epsilon=0.02"),
-    *("isnkpvn:gamma=1.3,epsilon=0.2", "batch-perceptron", "normalized-batch-perceptron"),
-    *(f"{name}:step={s}" for name in ("lr-gd", "normalized-lr-gd") for s in (0.01, 3.0, 100, 1e9)),
-    *("batch-perceptron-cotter", "adaptive-sampling"),
-)
+SOLVERS = [
+    "dual-acceleration",
+    "dual-acceleration:loss=logistic",
+    "dual-acceleration:step=0.5",
+    "dual-acceleration-dual",
+    "dual-acceleration-dual:mixing=1",
+    "dual-acceleration-dual:mixing=0.3,step=0.7",
+    "dual-acceleration-dual:loss=logistic",
+    "gradient-descent",
+    "normalized-gradient-descent",
+    "normalized-gradient-descent:decay=1",
+    "perceptron:choice=random",
+    "perceptron:choice=first",
+    "normalized-perceptron",
+    "winnow",
+    "winnow:rate=0.3",
+    "nkp",
+    "snkp",
+    "snkp:epsilon=0.1",
+    "nvn:epsilon=0.1",
+    "snkpvn:delta=0.02",
+    "snkpvn:delta=0.3",
+    "isnkpvn:epsilon=0.02",
+    "isnkpvn:gamma=1.3,epsilon=0.2",
+    "batch-perceptron",
+    "normalized-batch-perceptron",
+    "lr-gd:step=0.01",
+    "lr-gd:step=3.0",
+    "lr-gd:step=100",
+    "lr-gd:step=1e9",
+    "normalized-lr-gd:step=0.01",
+    "normalized-lr-gd:step=3.0",
+    "normalized-lr-gd:step=100",
+    "normalized-lr-gd:step=1e9",
+    "batch-perceptron-cotter",
+    "adaptive-sampling",
+]
 
 
 @st.composite
@@ -100,8 +126,12 @@ OF_DATA = [
     if s.problems != ("",)
 ]
 OF_LECTURE = [
-    *("gb.lec.gd.step", "gb.lec.agd.step", "lec.thm1.fixed", "gb.lec.agd.rate"),
-    *("gb.lec.sgd.step", "gb.lec.ridge.system"),
+    "gb.lec.gd.step",
+    "gb.lec.agd.step",
+    "lec.thm1.fixed",
+    "gb.lec.agd.rate",
+    "gb.lec.sgd.step",
+    "gb.lec.ridge.system",
 ]
 BOOSTED = [i for i, s in STATEMENTS.items() if "adaboost" in s.solvers and s.status == "holds"]
 
