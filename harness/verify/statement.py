@@ -55,8 +55,15 @@ _REQUIRED: Any = None
 
 STATEMENTS: dict[str, Statement] = {}
 KINDS = (
-    *("anytime", "stopping", "identity", "probability", "expectation"),
-    *("limit", "existence", "value", "table"),
+    "anytime",
+    "stopping",
+    "identity",
+    "probability",
+    "expectation",
+    "limit",
+    "existence",
+    "value",
+    "table",
 )
 
 

@@ -75,9 +75,8 @@ def test_one_pair_does_all_counts_until_it_breaks():
     broken = FakePair(head={"error": "the process ended"})
     pairs = iter([broken, FakePair(), FakePair()])
     found = compare([TIME, *[TRACK] * 4], pairs.__next__)
-    assert [(f.kind, f.verdict) for f in found] == [
-        *[("track", "failed"), *[("track", "same")] * 3, ("time", "same")]
-    ]
+    verdicts = [(f.kind, f.verdict) for f in found]
+    assert verdicts == [("track", "failed"), *[("track", "same")] * 3, ("time", "same")]
     assert not list(pairs)
 
 

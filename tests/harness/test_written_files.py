@@ -153,9 +153,8 @@ def test_data_with_classes_after_a_colon_and_solvers_in_files(gammabar, folder):
     assert gammabar("oracle", "three.csv:b,c", "--certificate", "three.csv")[0] == 2
     assert (folder / "three.csv").read_bytes() == before
     (folder / "my.py").write_text("class Mine:\n    def iterates(self, problem, rng): ...\n")
-    code, _, err = gammabar(
-        *("verify", "--problem", "a.csv", "--solver-file", "my.py:Mine", "--junit", "my.py")
-    )
+    asked = "verify --problem a.csv --solver-file my.py:Mine --junit my.py"
+    code, _, err = gammabar(*asked.split())
     assert code == 2
     assert "--junit and --solver-file" in err
     assert "class Mine" in (folder / "my.py").read_text()
