@@ -184,10 +184,8 @@ def _accelerated_step(c):
             size = size_of(moved, parts + upper(terms / target.beta))
             yield nothing(gap, "w_{t+1} = v_t − ∇f(v_t)/β", allowance=slip, size=size, where=where)
             # Where the solver delivers them: v_t, v_t − w_t and ∇f(v_t).
-            steep, beta = (
-                2 * target.slip(v) + 2 * upper(target.beta) * off,
-                upper(target.beta * parts),
-            )
+            steep = 2 * target.slip(v) + 2 * upper(target.beta) * off
+            beta = upper(target.beta * parts)
             for what, said, wanted, slack, numbers in (
                 ("v_t", it.extra.get("v"), v, off, parts),
                 ("v_t − w_t", it.momentum, v - w, 2 * off, parts),
@@ -354,10 +352,8 @@ def _ridge_system(c):
         )
         w, lam = column(found), number(strength)
         rest = rows.transpose() * (rows * w - right) + lam * w
-        off, size = (
-            primal_slip(X, y, strength, length(w)),
-            size_of(length(rows.transpose() * right)),
-        )
+        off = primal_slip(X, y, strength, length(w))
+        size = size_of(length(rows.transpose() * right))
         where = f"λ = {strength:g}"
         yield nothing(length(rest), "(ΦᵀΦ + λI)w = Φᵀy", where=where, allowance=off, size=size)
         for kernel in ("linear", "poly:degree=2,coef0=1", "rbf:gamma=0.5"):

@@ -209,10 +209,8 @@ def _towards_a_row(before, last, p, c):
     rounding = 16 * ROUNDOFF * (k + 8 + p.size)
     what = "p_{k+1} is between p_k and e_j, j a row of smallest score"
     yield same_weights(p, last + theta * direction, rounding, what, start=last)
-    what, error = (
-        "θ_k minimises ‖(1 − λ) w_k + λ a_j‖",
-        4 * (carried(before, k) + before.score_error),
-    )
+    what = "θ_k minimises ‖(1 − λ) w_k + λ a_j‖"
+    error = 4 * (carried(before, k) + before.score_error)
     ww, wa = float(before.norm_squared.mid()), float(before.score_doubles[j])
     aa = c.problem.norm(c.problem.row(j)) ** 2
     apart = ww - 2 * wa + aa  # ‖w_k − a_j‖²
@@ -311,11 +309,8 @@ def _not_returned(before, p, delta):
 )
 def _snkp_step(now, before, c):
     """Every iterate of SNKP is the step from the one before, and it exits when it should."""
-    method, here, epsilon = (
-        _Smoothed(uniform(c.n), 2, soft_answer),
-        _pair(now),
-        positive(c, "epsilon"),
-    )
+    method, here = _Smoothed(uniform(c.n), 2, soft_answer), _pair(now)
+    epsilon = positive(c, "epsilon")
     limit, found = number(epsilon or 0) ** 2, method.stated(now, here[0], now.t)
     if now.extra.get("halt") == "certificate":
         what = "the method halts, so ‖p_k‖²_G ≤ ε²"

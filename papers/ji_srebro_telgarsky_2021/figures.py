@@ -100,9 +100,8 @@ def _errors(quick: bool, data: str, solver: str, last: int) -> dict[str, list[fl
 
 
 def _parts_1(quick: bool) -> _Parts:
-    return _runs(
-        "margin", *(("mnist-sample:0,1", 200) if quick else ("mnist:0,1", 10_000)), _margins
-    )
+    data, last = ("mnist-sample:0,1", 200) if quick else ("mnist:0,1", 10_000)
+    return _runs("margin", data, last, _margins)
 
 
 def _parts_2(quick: bool) -> _Parts:
@@ -137,18 +136,13 @@ def _shown_1(numbers: Numbers) -> list[Shown]:
     first, normalised, plain, batch = ends.values()
     shares = ", ".join(f"{label} {value / best:.4f} γ̄" for label, value in ends.items())
     last, implicit = max(curves["GD"]["t"]), max(normalised, plain)
+    surpasses = "the batch perceptron surpasses prior implicit margin maximisers"
+    faster = "normalising the gradient is faster than gradient descent"
+    against = f"at t = {last:.0f}: {batch:.6g} against {implicit:.6g}"
     return [
         Shown("Algorithm 1 is ahead of all others", first > max(implicit, batch), shares),
-        Shown(
-            "the batch perceptron surpasses prior implicit margin maximisers",
-            batch > implicit,
-            f"at t = {last:.0f}: {batch:.6g} against {implicit:.6g}",
-        ),
-        Shown(
-            "normalising the gradient is faster than gradient descent",
-            normalised > plain,
-            f"{normalised:.6g} against {plain:.6g}",
-        ),
+        Shown(surpasses, batch > implicit, against),
+        Shown(faster, normalised > plain, f"{normalised:.6g} against {plain:.6g}"),
     ]
 
 
@@ -240,28 +234,16 @@ def _shown_3(numbers: Numbers) -> list[Shown]:
         for label, c in curves.items()
     }
     known = ends[BATCH] > 0 or None
+    beaten = "the batch perceptron is slightly beaten by Algorithm 2 with momentum and step 1"
+    slower = "the parameters of Theorem 4.1 are slower than the batch perceptron"
+    positive = f"positive margin: {listed(first)}; {max(best, 0.0):.5f} ≤ γ̄ ≤ {bound:.5f}"
+    carried = "scores that are carried along are those of w"
+    afresh = f"the last margins, computed afresh from w, differ by at most {drift:.1e}"
     return [
-        Shown(
-            "the batch perceptron is slightly beaten by Algorithm 2 with momentum and step 1",
-            known and ends[AGGRESSIVE] > ends[BATCH],
-            found,
-        ),
-        Shown(
-            "the parameters of Theorem 4.1 are slower than the batch perceptron",
-            known and ends[THEOREM] < ends[BATCH],
-            found,
-        ),
-        Shown(
-            "these features make the data linearly separable",
-            best > 0 or None,
-            f"positive margin: {listed(first)}; {max(best, 0.0):.5f} ≤ γ̄ ≤ {bound:.5f}",
-        ),
-        Shown(
-            "scores that are carried along are those of w",
-            drift < 1e-9,
-            f"the last margins, computed afresh from w, differ by at most {drift:.1e}",
-            ours=True,
-        ),
+        Shown(beaten, known and ends[AGGRESSIVE] > ends[BATCH], found),
+        Shown(slower, known and ends[THEOREM] < ends[BATCH], found),
+        Shown("these features make the data linearly separable", best > 0 or None, positive),
+        Shown(carried, drift < 1e-9, afresh, ours=True),
     ]
 
 
@@ -501,44 +483,31 @@ def _shown_4(numbers: Numbers) -> list[Shown]:
     ]
 
 
-def _figure(number: int, title: str, *made: Any, **more: Any) -> Artefact:
-    return Artefact(f"jst.fig{number}", f"Figure {number}", title, *made, **more)
-
-
-ARTEFACTS = (
-    _figure(
-        1,
-        "Margin against gradient evaluations, MNIST digits 0 and 1",
-        _parts_1,
-        _draw_1,
-        _shown_1,
-        data=("mnist",),
-    ),
-    _figure(
-        2,
-        "Test error against gradient evaluations, MNIST digits 3 and 5",
-        _parts_2,
-        _draw_2,
-        _shown_2,
-        data=("mnist", "mnist-test"),
-    ),
-    _figure(
-        3,
-        "Margin against iterations of n kernel evaluations, MNIST, the kernel of a network",
-        _parts_3,
-        _draw_3,
-        _shown_3,
-        data=("mnist",),
-        cost="5 min of one processor, 1.1 GB",
-    ),
-    _figure(
-        4,
-        "Test error of the kernels of a deep network, epoch by epoch, CIFAR-10",
-        _parts_4,
-        _draw_4,
-        _shown_4,
-        data=("cifar-128",),
-        cost="40 min of one processor, 1.1 GB",
-        package=("torch", "networks"),
-    ),
+#: By the number of the figure.
+_TITLES = {
+    1: "Margin against gradient evaluations, MNIST digits 0 and 1",
+    2: "Test error against gradient evaluations, MNIST digits 3 and 5",
+    3: "Margin against iterations of n kernel evaluations, MNIST, the kernel of a network",
+    4: "Test error of the kernels of a deep network, epoch by epoch, CIFAR-10",
+}
+_MADE = {
+    1: (_parts_1, _draw_1, _shown_1),
+    2: (_parts_2, _draw_2, _shown_2),
+    3: (_parts_3, _draw_3, _shown_3),
+    4: (_parts_4, _draw_4, _shown_4),
+}
+_DATA = {1: ("mnist",), 2: ("mnist", "mnist-test"), 3: ("mnist",), 4: ("cifar-128",)}
+_COST = {3: "5 min of one processor, 1.1 GB", 4: "40 min of one processor, 1.1 GB"}
+_PACKAGE = {4: ("torch", "networks")}
+ARTEFACTS = tuple(
+    Artefact(
+        f"jst.fig{number}",
+        f"Figure {number}",
+        title,
+        *_MADE[number],
+        data=_DATA[number],
+        cost=_COST.get(number, ""),
+        package=_PACKAGE.get(number),
+    )
+    for number, title in _TITLES.items()
 )

@@ -48,13 +48,19 @@ def alexnet(width: int, seed: int, classes: int = 10, side: int = 32) -> Any:
         return [nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1), nn.ReLU()]
 
     return nn.Sequential(
-        *[*conv(3, one, stride=2), nn.MaxPool2d(2)],
-        *[*conv(one, three), nn.MaxPool2d(2)],
+        *conv(3, one, stride=2),
+        nn.MaxPool2d(2),
+        *conv(one, three),
+        nn.MaxPool2d(2),
         *conv(three, six),
         *conv(six, four),
-        *[*conv(four, four), nn.MaxPool2d(2), nn.Flatten()],
-        *[nn.Linear(four * (side // 16) ** 2, 32 * width), nn.ReLU()],
-        *[nn.Linear(32 * width, 32 * width), nn.ReLU()],
+        *conv(four, four),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(four * (side // 16) ** 2, 32 * width),
+        nn.ReLU(),
+        nn.Linear(32 * width, 32 * width),
+        nn.ReLU(),
         nn.Linear(32 * width, classes),
     )
 

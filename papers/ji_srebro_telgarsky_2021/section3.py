@@ -148,9 +148,8 @@ def _dual_objective_vanishes(now, before, c):
     # w separates the data, ψ(p_t) ≥ max_i ⟨z_i, w_t⟩ ≥ 0; so the sum of all this is at most ln n,
     # and 2φ(q_t) Σ_{j<t} θ_j ≤ ln n. The sum of the θ_j is infinite: R(w_j) ≥ 1/n. ∎
 
-    gain = (
-        _theta(before) * before.pull.norm() ** 2 / 2
-    )  # what the step is expected to gain at least
+    # What the step is expected to gain at least.
+    gain = _theta(before) * before.pull.norm() ** 2 / 2
     yield nearly_after(now, now.psi, before.psi, "ln R(w_t) ≤ ln R(w_{t−1})", beside=gain)
     if c.separable is False:
         bound = c.log_n / (2 * c.history(_Steps).sum)
