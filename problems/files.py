@@ -133,7 +133,7 @@ def read_text(path: Path) -> str:
     return text
 
 
-MOST_CHARACTERS = 500  # of a label; Python converts numbers of at least 640 digits
+MOST_CHARACTERS = 500  # of a label or a number; Python always converts up to 640 digits
 
 _INTEGER = re.compile(r"[+-]?[0-9]+").fullmatch
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?").fullmatch

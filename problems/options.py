@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from gammabar.problems.files import gigabytes, memory_budget
+from gammabar.problems.files import MOST_CHARACTERS, gigabytes, memory_budget
 from gammabar.problems.problem import ProblemError
 from gammabar.problems.suggest import did_you_mean
 
-MOST_CHARACTERS = 500  # of a number; Python converts those of at least 640 digits
 _MAX_NUMBERS = 2_000_000_000  # no problem has more numbers than this, whatever the machine
 
 

@@ -26,6 +26,7 @@ from gammabar.problems.datasets import DATASETS, Dataset, Sampling, classes_of, 
 from gammabar.problems.exact import design
 from gammabar.problems.files import (
     COMPRESSED,
+    MOST_CHARACTERS,
     check_classes,
     encode_labels,
     label_text,
@@ -33,7 +34,6 @@ from gammabar.problems.files import (
     read_bytes,
 )
 from gammabar.problems.options import (
-    MOST_CHARACTERS,
     SEED,
     Option,
     integer,

@@ -21,6 +21,7 @@ def test_the_enclosure_is_narrow(q):
 
 
 def test_any_vectors_enclose_the_margin():
+    assert bounds(ROWS, np.inf, [1, 2], [1, 0, 3]) == (1, 4)
     best = solve_lq(ROWS, 1.5)
     low, high = bounds(ROWS, 1.5, np.array([1.0, 1.0]), np.array([1.0, 0.0, 3.0]))
     assert low < best.high
@@ -54,15 +55,8 @@ def test_q_infinity_is_exact(seed):
     assert bounds(rows, np.inf, found.w, found.p) == (found.low, found.high)
 
 
-def test_any_vectors_enclose_the_margin_of_q_infinity():
-    assert bounds(ROWS, np.inf, [1, 2], [1, 0, 3]) == (1, 4)
-
-
-def test_a_separator_does_not_exist():
+def test_no_separator_and_no_exponent_below_one():
     assert float(solve_lq([[1, 0], [-1, 0]], 1.5).low) == 0
     assert solve_lq([[1, 0], [-1, 0]], np.inf).high == 0
-
-
-def test_an_exponent_below_one_is_refused():
     with pytest.raises(ProblemError, match="above 1"):
         solve_lq(ROWS, 0.5)
