@@ -28,43 +28,17 @@ from gammabar.solvers import DualAcceleration, GradientDescent, Iterate
 
 PLANTED = "planted:n=40,d=5,gamma=0.05,seed=1"
 DUAL = "dual-acceleration-dual"
-SOLVERS = [
-    "dual-acceleration",
-    "dual-acceleration:loss=logistic",
-    "dual-acceleration:step=0.5",
-    "dual-acceleration-dual",
-    "dual-acceleration-dual:mixing=1",
-    "dual-acceleration-dual:mixing=0.3,step=0.7",
-    "dual-acceleration-dual:loss=logistic",
-    "gradient-descent",
-    "normalized-gradient-descent",
-    "normalized-gradient-descent:decay=1",
-    "perceptron:choice=random",
-    "perceptron:choice=first",
-    "normalized-perceptron",
-    "winnow",
-    "winnow:rate=0.3",
-    "nkp",
-    "snkp",
-    "snkp:epsilon=0.1",
-    "nvn:epsilon=0.1",
-    "snkpvn:delta=0.02",
-    "snkpvn:delta=0.3",
-    "isnkpvn:epsilon=0.02",
-    "isnkpvn:gamma=1.3,epsilon=0.2",
-    "batch-perceptron",
-    "normalized-batch-perceptron",
-    "lr-gd:step=0.01",
-    "lr-gd:step=3.0",
-    "lr-gd:step=100",
-    "lr-gd:step=1e9",
-    "normalized-lr-gd:step=0.01",
-    "normalized-lr-gd:step=3.0",
-    "normalized-lr-gd:step=100",
-    "normalized-lr-gd:step=1e9",
-    "batch-perceptron-cotter",
-    "adaptive-sampling",
-]
+SOLVERS = """
+dual-acceleration dual-acceleration:loss=logistic dual-acceleration:step=0.5
+dual-acceleration-dual dual-acceleration-dual:mixing=1 dual-acceleration-dual:mixing=0.3,step=0.7
+dual-acceleration-dual:loss=logistic gradient-descent normalized-gradient-descent
+normalized-gradient-descent:decay=1 perceptron:choice=random perceptron:choice=first
+normalized-perceptron winnow winnow:rate=0.3 nkp snkp snkp:epsilon=0.1 nvn:epsilon=0.1
+snkpvn:delta=0.02 snkpvn:delta=0.3 isnkpvn:epsilon=0.02 isnkpvn:gamma=1.3,epsilon=0.2
+batch-perceptron normalized-batch-perceptron lr-gd:step=0.01 lr-gd:step=3.0 lr-gd:step=100
+lr-gd:step=1e9 normalized-lr-gd:step=0.01 normalized-lr-gd:step=3.0 normalized-lr-gd:step=100
+normalized-lr-gd:step=1e9 batch-perceptron-cotter adaptive-sampling
+"""
 
 
 @st.composite
@@ -106,14 +80,14 @@ def none_is_refuted(problem: Any, solver: str, seed: int = 0, iterations: int = 
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.sampled_from(SOLVERS), st.integers(0, 99))
+@given(problems(), st.sampled_from(SOLVERS.split()), st.integers(0, 99))
 def test_right_solvers_are_never_refuted(problem, solver, seed) -> None:
     none_is_refuted(problem, solver, seed)
 
 
 @pytest.mark.full
 @settings(max_examples=600, deadline=None)
-@given(problems(), st.sampled_from(SOLVERS), st.integers(0, 99))
+@given(problems(), st.sampled_from(SOLVERS.split()), st.integers(0, 99))
 def test_right_solvers_are_never_refuted_in_more_runs(problem, solver, seed) -> None:
     none_is_refuted(problem, solver, seed)
 
@@ -125,14 +99,9 @@ OF_DATA = [
     if isinstance(s, DirectStatement) and s.source == "jst" and s.status == "holds"
     if s.problems != ("",)
 ]
-OF_LECTURE = [
-    "gb.lec.gd.step",
-    "gb.lec.agd.step",
-    "lec.thm1.fixed",
-    "gb.lec.agd.rate",
-    "gb.lec.sgd.step",
-    "gb.lec.ridge.system",
-]
+OF_LECTURE = """
+gb.lec.gd.step gb.lec.agd.step lec.thm1.fixed gb.lec.agd.rate gb.lec.sgd.step gb.lec.ridge.system
+"""
 BOOSTED = [i for i, s in STATEMENTS.items() if "adaboost" in s.solvers and s.status == "holds"]
 
 
@@ -145,7 +114,9 @@ def test_facts_about_data_are_never_refuted(problem, identifier) -> None:
 
 @pytest.mark.full
 @settings(max_examples=40, deadline=None)
-@given(problems().filter(lambda p: isinstance(p, DenseProblem)), st.sampled_from(OF_LECTURE))
+@given(
+    problems().filter(lambda p: isinstance(p, DenseProblem)), st.sampled_from(OF_LECTURE.split())
+)
 def test_the_methods_of_the_lecture_are_never_refuted(problem, identifier) -> None:
     if problem.radius > 0:
         # f(w_T) = f(w*) between two balls can only be proved where both are exact.
