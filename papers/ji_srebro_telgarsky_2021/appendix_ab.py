@@ -715,15 +715,10 @@ def _sums_of_inverses(case: Case, printed: bool) -> Iterator[Relation]:
             terms = [inverse[t if printed else j] for j in range(t + 1)]
             middle = inverse[0] ** 2 + sum(terms[1:])
             where, index = f"{name}, t = {t}", "t" if printed else "j"
-            yield at_most(
-                inverse[t] ** 2, middle, f"1/λ_t² ≤ 1/λ_0² + Σ_{{j=1}}^t 1/λ_{index}", where=where
-            )
-            yield equal(
-                middle,
-                sum(terms),
-                f"1/λ_0² + Σ_{{j=1}}^t 1/λ_{index} = Σ_{{j=0}}^t 1/λ_{index}",
-                where=where,
-            )
+            what = f"1/λ_0² + Σ_{{j=1}}^t 1/λ_{index}"
+            yield at_most(inverse[t] ** 2, middle, f"1/λ_t² ≤ {what}", where=where)
+            whole = f"{what} = Σ_{{j=0}}^t 1/λ_{index}"
+            yield equal(middle, sum(terms), whole, where=where)
 
 
 #: About numbers alone.
