@@ -41,11 +41,9 @@ from gammabar.harness.verify.numbers import (
     Trit,
     ball,
     exp,
-    known_zero,
     log,
     number,
     smallest,
-    sqrt,
     total,
     working,
 )
@@ -725,21 +723,6 @@ class View:
         """Doubles in the representation of w, as a vector with an error bound."""
         return Vec(self.space, np.asarray(values, dtype=np.float64), float(err))
 
-    def norm_of(self, values: Any) -> Number:
-        """‖v‖ of doubles in the representation of w."""
-        return self.vec(values).norm(exact=self.level > 0)
-
     def numbers(self, values: Any) -> list[Number]:
         """Doubles, taken for exact, as balls."""
         return [arb(v) for v in np.asarray(values, dtype=np.float64).tolist()]
-
-    def gram_norm(self, weights: list[Number]) -> Number:
-        """‖Aᵀq‖ for balls q, through the exact Gram matrix: for small problems."""
-        gram = self.space.gram()
-        rows = range(self.n)
-        square = total(
-            weights[i] * total(gram[i, j] * weights[j] for j in rows if not known_zero(weights[j]))
-            for i in rows
-            if not known_zero(weights[i])
-        )
-        return sqrt(square)

@@ -90,6 +90,23 @@ def test_the_root_comes_first_and_the_rest_is_folded():
     assert "2 more are refuted: jst.lemC.12.identity (t = 9), jst.thm3.1.1 (t = 3)" in text
 
 
+def test_problems_with_one_cause_share_one_explanation():
+    def results(*hints):
+        runs = [Run(data, MINE.solver, 50) for data in (PROBLEM, "iris:1,2", "rows:1")]
+        return [
+            _result("jst.lem3.4.primal", "refuted", 7, run, hint=hint)
+            for run, hint in zip(runs, hints, strict=True)
+        ]
+
+    [text] = attention(results("the sign: 1", "the sign: 2", "the sign"))
+    assert text.startswith(f"jst.lem3.4.primal refuted at t = 7 on {PROBLEM}")
+    assert text.splitlines()[-1] == "    the same  on iris:1,2, rows:1"
+    first, other = attention(results("the sign", "the step", "the sign"))
+    assert first.splitlines()[-1] == "    the same  on rows:1"
+    assert "the same" not in other
+    assert len(attention(results("", "", ""))) == 3  # an unknown cause is not a common one
+
+
 def test_what_does_not_fit_on_a_screen_is_listed():
     run = Run(PROBLEM, Registered("dual-acceleration"), 50)
     wrong = [_result(s, "refuted", 3, run) for s in list(everything())[:30]]
