@@ -317,8 +317,8 @@ def _check_entries(
             raise ProblemError(f"{path}, array {name}: has shape {array.shape}, which does not fit")
         if name == "data":
             continue
-        inside = not array.size or 0 <= int(array.min()) <= int(array.max()) <= most
-        if array.dtype.kind not in "iu" or not inside:
+        whole = array.dtype.kind in "iu"
+        if not whole or (array.size and not 0 <= int(array.min()) <= int(array.max()) <= most):
             raise ProblemError(f"{path}, array {name}: holds no places of entries")
     if kind != "coo":
         lines, pointers = (shape[0] if kind == "csr" else shape[1]), places[1].astype(np.int64)

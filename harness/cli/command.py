@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 from click.shell_completion import CompletionItem, shell_complete
 
-from gammabar.harness.screen import complain, open_streams, prepare_terminal, unfailing_stderr
+from gammabar.harness.screen import (
+    complain,
+    encodable,
+    open_streams,
+    prepare_terminal,
+    unfailing_stderr,
+)
 
 if TYPE_CHECKING:
     from gammabar.harness.report.model import Report
@@ -89,6 +95,19 @@ class _Lazy(click.Group):
                 formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
 
 
+class _Help(click.HelpFormatter):
+    """Help in which characters that the terminal lacks are escaped before lines are broken."""
+
+    def write(self, string: str) -> None:
+        super().write(encodable(string))
+
+    def write_text(self, text: str) -> None:
+        super().write_text(encodable(text))
+
+    def write_dl(self, rows: Any, *args: Any, **options: Any) -> None:
+        super().write_dl([tuple(map(encodable, row)) for row in rows], *args, **options)
+
+
 @click.group(
     cls=_Lazy,
     invoke_without_command=True,
@@ -124,6 +143,7 @@ def _run(arguments: list[str]) -> Any:
     variable = "_GAMMABAR_COMPLETE"
     if variable in os.environ:
         return shell_complete(cli, {}, "gammabar", variable, os.environ[variable])
+    click.Context.formatter_class = _Help
     with cli.make_context("gammabar", list(arguments)) as context:
         return cli.invoke(context)
 

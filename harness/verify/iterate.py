@@ -61,7 +61,7 @@ _DOUBLE = np.dtype(np.float64)
 #: Every whole number up to this is a double.
 _EXACT = 2**53
 #: Decimals of more digits are doubles.
-_SHORT, _FEW = 15, 3
+_SHORT = 15
 _NOT_FINITE = "has entries that are no finite numbers"
 
 
@@ -259,8 +259,6 @@ class Precision:
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        #: Some numbers that are no float32: a few that are short do not mean that all are.
-        self._seen: set[float] = set()
         #: The last two iterates.
         self.views: deque[View] = deque(maxlen=2)
 
@@ -277,8 +275,6 @@ class Precision:
             self.places = max(self.places, -int(exponent))
             if not self._narrow:
                 return
-            if len(self._seen) < _FEW:
-                self._seen.add(abs(value))
         self.least = min(self.least, float(np.linalg.norm(w)))
         self.exact = self.exact and self._sums(w)
 
@@ -307,7 +303,7 @@ class Precision:
         """What all numbers are, for people; "" for doubles."""
         if narrow():
             return narrow()
-        if self.exact or not self._narrow or not (self.single or len(self._seen) == _FEW):
+        if self.exact or not self._narrow:
             return ""
         return "float32 numbers" if self.single else f"decimals of {self.digits} digits"
 

@@ -154,12 +154,8 @@ def verdicts(style, method, wanted, folder):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # steps of 10¹² overflow in float32
 @pytest.mark.parametrize("wanted", [2, pytest.param(80, marks=pytest.mark.full)])
 @pytest.mark.parametrize(("style", "method"), list(product(STYLES, METHODS)))
-def test_no_right_solver_is_refuted(style, method, wanted, tmp_path, request):
+def test_no_right_solver_is_refuted(style, method, wanted, tmp_path):
     """With `full` at least 25 × 80 = 2,000 verdicts."""
-    if (style, method, wanted) == ("csv", "batch-perceptron", 80):
-        # `Precision` calls numbers short decimals only from three different ones on.
-        known = "rounded decimals of a run with fewer than three numbers are taken for doubles"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=known))
     found = verdicts(style, method, wanted, tmp_path)
     assert [str(verdict) for verdict in found if verdict.verdict == "refuted"] == []
     if style not in ("float32", "csv"):
