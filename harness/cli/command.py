@@ -105,7 +105,7 @@ class _Help(click.HelpFormatter):
         super().write_text(encodable(text))
 
     def write_dl(self, rows: Any, *args: Any, **options: Any) -> None:
-        super().write_dl([tuple(map(encodable, row)) for row in rows], *args, **options)
+        super().write_dl([(encodable(a), encodable(b)) for a, b in rows], *args, **options)
 
 
 @click.group(
