@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import logging
 import os
 import sys
 import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
@@ -252,9 +253,16 @@ def connected(address: str) -> Iterator[Any]:
         client = distributed.Client(address, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ProblemError(f"--dask {address}: no Dask scheduler answers there ({error})") from None
+    # Dask logs tracebacks when a connection is lost; the sentence below says the same.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     with client:
-        _greet(client, address)
-        yield client
+        try:
+            _greet(client, address)
+            yield client
+        except (CancelledError, distributed.comm.core.CommClosedError):
+            raise ProblemError(
+                f"--dask {address}: the scheduler does not answer any more"
+            ) from None
 
 
 def stream(tasks: Sequence[Task], address: str) -> Iterator[tuple[int, Outcome]]:
@@ -271,6 +279,8 @@ def stream(tasks: Sequence[Task], address: str) -> Iterator[tuple[int, Outcome]]
         }
         try:
             for future in distributed.as_completed(list(futures), loop=client.loop):
+                if future.status == "cancelled" and client.status != "running":
+                    raise CancelledError
                 place = futures[future]
                 yield place, _outcome(future, tasks[place])
         finally:
@@ -284,6 +294,8 @@ def _greet(client: Any, address: str) -> None:
     try:
         there = dict(client.run(source))
     except Exception as error:
+        if client.status != "running":
+            raise CancelledError from None
         last = traceback.format_exception_only(error)[-1].strip()
         raise ProblemError(f"--dask {address}: workers cannot run gammabar ({last})") from None
     if not there:

@@ -298,11 +298,16 @@ class Case:
             view = View(claimed, self, last=view)
             yield view
 
+    @property
+    def recorded(self) -> bool:
+        """Whether the user recorded the iterates: in a file, an array or a `Recorder`."""
+        return isinstance(self.solver, Recorder)
+
     def begin(self) -> None:
         """A run begins: sequences of the one before, if there was any, are forgotten."""
         self._shared.clear()
         self.early, self.precision = [], Precision(self)
-        if isinstance(self.solver, Recorder):  # its last numbers tell of the first ones, too
+        if self.recorded:  # its last numbers tell of the first ones, too
             for it in self.solver.iterates():
                 self.precision.see(np.asarray(it.w, dtype=np.float64))
 

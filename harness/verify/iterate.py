@@ -259,6 +259,10 @@ class Precision:
 
     def __init__(self, case: Case) -> None:
         self.case = case
+        #: Some numbers that are no float32. A few short ones do not mean that a solver rounds
+        #: all of them; in recorded iterates one is enough.
+        self._seen: set[float] = set()
+        self._few = 1 if case.recorded else 3
         #: The last two iterates.
         self.views: deque[View] = deque(maxlen=2)
 
@@ -275,6 +279,8 @@ class Precision:
             self.places = max(self.places, -int(exponent))
             if not self._narrow:
                 return
+            if len(self._seen) < self._few:
+                self._seen.add(abs(value))
         self.least = min(self.least, float(np.linalg.norm(w)))
         self.exact = self.exact and self._sums(w)
 
@@ -303,7 +309,7 @@ class Precision:
         """What all numbers are, for people; "" for doubles."""
         if narrow():
             return narrow()
-        if self.exact or not self._narrow:
+        if self.exact or not self._narrow or not (self.single or len(self._seen) == self._few):
             return ""
         return "float32 numbers" if self.single else f"decimals of {self.digits} digits"
 
