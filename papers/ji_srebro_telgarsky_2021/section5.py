@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import Any
 
@@ -241,7 +241,8 @@ def products(X: Any, labels: list[int], U: Any) -> list[tuple[Number, Number]]:
 
 
 def _reduced(case: Case, seed: int, own: Any = None) -> Iterator[tuple[Any, list[Any]]]:
-    """Two matrices U, for the points of the problem itself, as balls, and their `products`.
+    """Matrices U, for the points of the problem itself, as balls, and their `products`: two, and
+    those that the first rows of a problem make.
 
     U has multiples of ⅛ between −1 and 1, or is that of a search; without a problem it is `own`, if
     given, and there is one point, 1, of the first of two classes.
@@ -261,6 +262,18 @@ def _reduced(case: Case, seed: int, own: Any = None) -> Iterator[tuple[Any, list
         draws = rng.integers(-8, 9, (X.shape[1], k)).tolist()
         U = balls(draws) / 8 if own is None else own
         yield U, products(X, labels, U)
+    if case.inputs is None and case.given is not None:
+        yield from _rows_as_matrices(X, labels, k)
+
+
+def _rows_as_matrices(X: Any, labels: list[int], k: int) -> Iterator[tuple[Any, list[Any]]]:
+    """U = x_i (e_{c_i} − e_j)ᵀ of the first points: a random U may miss a row that has no mirror
+    image among the others."""
+    for x, label in islice(zip(X, labels, strict=True), 8):
+        if not all(value == 0 for value in x):
+            for j in set(range(k)) - {label}:
+                U = np.array([[v * ((c == label) - (c == j)) for c in range(k)] for v in x])
+                yield U, products(X, labels, U)
 
 
 def _matrix_of(inputs: Mapping[str, Any]) -> Any:

@@ -315,7 +315,8 @@ class Rounds:
         self.points, self.run, self.finds_best = points, run, finds_best
         self.rounds: list[Round] = []
         for t, (before, after) in enumerate(pairwise(run), start=1):
-            agrees = points.agreements[after.chosen[-1]]
+            # `other_stump` may count past the last, and `Solver` begins again then.
+            agrees = points.agreements[after.chosen[-1] % len(points.agreements)]
             self.rounds.append(Round(t, balls(before.dual), agrees, before, after))
             if self.rounds[-1].perfect:
                 break
