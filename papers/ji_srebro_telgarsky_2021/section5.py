@@ -382,7 +382,7 @@ def _margin_as_printed(c):
 @reduction.direct(
     "appE.margin.fixed",
     "Appendix E, first claim, with the minus in z and the norm of U",
-    instances="two random U for each data set",
+    instances="two random U for each data set, and those of its first rows",
 )
 def _margin_of_reduction(c):
     r"""min ⟨−z, U⟩/‖U‖ over the rows z with their minus is γ_m(U)/√2, for any U.
