@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from functools import partial
 from itertools import cycle, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from statement_checks import STATEMENTS, relations, verdict
 
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import LEVELS, VIOLATED, number, same_digits, working
+from gammabar.papers.gammabar import jst_rates
 from gammabar.papers.ji_srebro_telgarsky_2021 import section1_2, section5
 from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import WORLDS, Mirror
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import (
@@ -221,6 +223,22 @@ def test_horizon_of_theorem_4_1(epsilon: str, delta: str) -> None:
         math.ceil(32 / (chance * eps**2)),
     )
     assert horizon(Case(open_problem("worst-case:n=5"), unit=True), eps, chance) == printed
+
+
+@pytest.mark.parametrize(
+    ("n", "gamma", "delta", "share"),
+    [
+        (12_665, "0.1", "1/2", 0.49),
+        (12_665, "0.1", "1/10", 0.44),
+        (100, "0.3", "1/2", 0.45),
+        (100, "0.3", "1/10", 0.39),
+    ],
+)
+def test_how_many_of_the_steps_of_theorem_4_1_are_enough(n, gamma, delta, share) -> None:
+    case = SimpleNamespace(log_n=arb(n).log(), gamma_squared=number(Fraction(gamma) ** 2))
+    epsilon = Fraction(gamma) / 100
+    steps = jst_rates._enough(case, epsilon, Fraction(delta))
+    assert round(steps / horizon(case, epsilon, Fraction(delta)), 2) == share
 
 
 SAMPLED = ("jst.thm4.1", "jst.thm4.1.fixed", "jst.thm4.1.delta", "jst.lemD.1", "jst.lemD.2")

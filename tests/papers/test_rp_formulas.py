@@ -48,6 +48,15 @@ def test_theorem_4_counts_loops_from_zero_and_forgets_witnesses() -> None:
     assert verdict("rp.thm4.2.fixed", ISNKPVN(4.0, 0.5), third, 20).verdict == "holds"
 
 
+@pytest.mark.parametrize(("eta", "steps"), [(0.1, 24), (0.01, 249), (0.003, 834), (0.001, 2505)])
+def test_the_last_call_of_theorem_4_takes_more_than_a_constant_over_epsilon(eta, steps) -> None:
+    rows = np.array([[1, eta], [-1, eta], [1, -eta], [-1, -eta / 2]])
+    y = np.array([1, -1, 1, -1])
+    problem = from_arrays(y[:, None] * rows / np.linalg.norm(rows, axis=1, keepdims=True), y)
+    *_, last = ISNKPVN(2.0, 0.5).iterates(problem)
+    assert (last.extra["outer"], last.extra["inner"]) == (0, steps)
+
+
 def bound(identifier: str, text: str, solver=None) -> float:
     case = Case(open_problem(text), solver, unit=STATEMENTS[identifier].unit)
     assert STATEMENTS[identifier].inapplicable(case) is None
