@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gammabar.harness.registry import load_statements, papers
+from gammabar.harness.registry import PLUGINS, find_sources, load_statements, papers, plugins
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Severity, Status
 
@@ -59,7 +59,21 @@ def page() -> str:
     for kind, some in found.items():
         entries = "\n".join(_entry(statement) for statement in some)
         parts.append(f"## {str(kind).capitalize()}\n\n{entries}\n")
-    return head + "\n" + "\n".join(parts) + own
+    return head + "\n" + "\n".join([*parts, _of_plugins()]) + own
+
+
+def _of_plugins() -> str:
+    """The same of the papers of one file, in short."""
+    with plugins():
+        keys = sorted(path.stem for path in PLUGINS.glob("*.py") if path.stem in papers())
+        found = [s for s in find_sources(keys) if s.status is Status.REFUTED]
+        lines = [
+            _plain(
+                f"- **`{s.id}`** ({papers()[s.source].year}, {s.reference}; {s.severity}). {s.why}"
+            )
+            for s in found
+        ]
+    return "## Papers of one file\n\n" + "\n".join(lines) + "\n"
 
 
 def _entry(statement: Statement) -> str:

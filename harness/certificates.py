@@ -78,9 +78,10 @@ def check(
             raise ProblemError(no_file(file))
         file = known
     files = [data] if isinstance(data, str | Path | Problem) else list(data or ())
-    if _is_witness(file):
+    document = _document(file)
+    if document.get("format") == "gammabar-witness":
         if files or any((reading or {}).values()):
-            raise ProblemError(f"{file} is a witness, which brings its own data: give none")
+            raise ProblemError(f"{file} is a witness, which has its own data: give none")
         return _witness(file, papers, limit)
     if papers:
         raise ProblemError(
@@ -90,7 +91,7 @@ def check(
 
     with tempfile.TemporaryDirectory(prefix="gammabar-") as folder:
         progress("finding the data")
-        paths = _paths(file, files, Path(folder), dict(reading or {}))
+        paths = _paths(file, document, files, Path(folder), dict(reading or {}))
         progress(f"checking {file}")
         try:
             return checker.check(str(file), *map(str, paths), limit=limit or checker.LIMIT)
@@ -104,12 +105,13 @@ def check(
 _UNREAD = ("label", "drop", "memory", "encode", "missing")
 
 
-def _is_witness(file: Path) -> bool:
+def _document(file: Path) -> dict[str, Any]:
+    """A certificate or a witness; {} if it is malformed, which the checker will say."""
     try:
         body = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
-        return False  # the checker of certificates will say what is wrong with it
-    return isinstance(body, dict) and body.get("format") == "gammabar-witness"
+        return {}
+    return body if isinstance(body, dict) else {}
 
 
 def _witness(file: Path, papers: Sequence[str | Path], limit: float | None) -> str:
@@ -148,17 +150,26 @@ def _run_again(file: Path, papers: Sequence[str | Path]) -> str | None:
     return rerun.check(document, statement)
 
 
-def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -> list[Path]:
+def _paths(
+    file: Path, document: dict[str, Any], data: list[Any], folder: Path, reading: dict[str, Any]
+) -> list[Path]:
     """Files for the checker: those given, those of a named data set, or an export."""
     if len(data) == 1 and isinstance(data[0], Problem):
         return _files_of(data[0], folder)
-    section, multiclass = _named(file)
-    designed = _is_designed(section) and not (data and str(data[0]).endswith(".npz"))
-    if data and all(map(os.path.exists, data)) and not (designed or _only_here(data)):
-        unread = [f"--{name}" for name in _UNREAD if reading.get(name)]
-        if unread:
+    section, geometry = (
+        part if isinstance(part := document.get(name), dict) else {}
+        for name in ("data", "geometry")
+    )
+    # The checker gets the numbers as NPZ where columns or rows of a table were changed, and of
+    # files that it does not read.
+    designed = re.search(" --(encode|missing drop)", str(section.get("name"))) is not None
+    designed = designed and not (data and str(data[0]).endswith(".npz"))
+    unread = len(data) == 1 and Path(data[0]).suffix.lower() in (".parquet", ".arrow", ".feather")
+    if data and all(map(os.path.exists, data)) and not (designed or unread):
+        idle = [f"--{name}" for name in _UNREAD if reading.get(name)]
+        if idle:
             raise ProblemError(
-                f"{' and '.join(unread)} would change nothing: {file} says how the files are read"
+                f"{' and '.join(idle)} would change nothing: {file} says how the files are read"
             )
         labels = reading.get("labels")
         return [Path(name) for name in (*data, *([labels] if labels else []))]
@@ -175,7 +186,10 @@ def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -
         made = "arrays in memory" if name == "arrays" else "standard input"
         raise ProblemError(f"{file} was made from {made}: name a file with these data as DATA")
 
-    options: dict[str, Any] = {"labels": _labels_beside(section, name)}
+    files, options = section.get("files"), dict[str, Any]()
+    if section.get("format") in ("npy", "scipy") and isinstance(files, list) and files:
+        # The file of the labels is in the folder of the points.
+        options["labels"] = Path(name).with_name(Path(str(files[-1])).name)
     if " --" in name:  # a table: how it was read is said there
         name, options = split_problem(name)
         name = str(data[0]) if data else name
@@ -185,26 +199,8 @@ def _paths(file: Path, data: list[Any], folder: Path, reading: dict[str, Any]) -
     if isinstance(drop, list):
         options["drop"] = [str(column) for column in drop]
     options |= {key: value for key, value in reading.items() if value}
-    problem = load(name, multiclass=multiclass, **options)
+    problem = load(name, multiclass=geometry.get("type") == "multiclass", **options)
     return _files_of(problem, folder)
-
-
-def _is_designed(section: dict[str, Any]) -> bool:
-    """Whether columns or rows of a table were changed: the checker gets the numbers as NPZ."""
-    return re.search(" --(encode|missing drop)", str(section.get("name"))) is not None
-
-
-def _only_here(data: list[Any]) -> bool:
-    """Whether this is a file that the checker does not read: it gets the numbers as NPZ."""
-    return len(data) == 1 and Path(data[0]).suffix.lower() in (".parquet", ".arrow", ".feather")
-
-
-def _labels_beside(section: dict[str, Any], name: str) -> Path | None:
-    """The file of the labels, if the certificate names one: in the folder of the points."""
-    files = section.get("files")
-    if section.get("format") not in ("npy", "scipy") or not isinstance(files, list):
-        return None
-    return Path(name).with_name(Path(str(files[-1])).name)
 
 
 def _files_of(problem: Problem, folder: Path) -> list[Path]:
@@ -212,16 +208,6 @@ def _files_of(problem: Problem, folder: Path) -> list[Path]:
     if problem.source is not None and problem.source.paths:
         return [Path(path) for path in problem.source.paths]
     return [write_npz(problem, folder / "data.npz")]
-
-
-def _named(file: Path) -> tuple[dict[str, Any], bool]:
-    """The data section of a certificate, or nothing if it is not even readable."""
-    try:
-        body = json.loads(file.read_text(encoding="utf-8"))
-        section, shape = body["data"], body["geometry"]["type"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return {}, False
-    return (section if isinstance(section, dict) else {}), shape == "multiclass"
 
 
 def write_npz(problem: Problem, path: Path) -> Path:

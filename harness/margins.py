@@ -354,21 +354,18 @@ def _code(text: str) -> str:
 def _draw(results: list[Result], path: Path) -> None:
     """Draw log₁₀ γ̄ of every pair in shades of grey, and a cross where nothing separates."""
     by_data: dict[str, list[Result]] = {}
+    names: dict[str, dict[str, str]] = {}
     for result in results:
         by_data.setdefault(result["data"], []).append(result)
-    names = [
-        dict(
-            pair for result in some for pair in zip(result["classes"], result["names"], strict=True)
-        )
-        for some in by_data.values()
-    ]
-    sides = [max(3.6, 0.5 * len(called) + 1.9) for called in names]
+        called = zip(result["classes"], result["names"], strict=True)
+        names.setdefault(result["data"], {}).update(called)
+    sides = [max(3.6, 0.5 * len(called) + 1.9) for called in names.values()]
     style = {"text.parse_math": False}  # $ is a sign like any other, in classes and names
     powers = [log10(v) for v in map(_gamma, results) if v > 0] or [0.0]
     with drawn([path], (max(sides), sum(sides)), style, dpi=130) as figure:
         axes = figure.subplots(len(sides), 1, squeeze=False, height_ratios=sides)[:, 0]
-        for place, (data, some), called in zip(axes, by_data.items(), names, strict=True):
-            _matrix(place, data, called, some, (min(powers), max(powers)))
+        for place, (data, some) in zip(axes, by_data.items(), strict=True):
+            _matrix(place, data, names[data], some, (min(powers), max(powers)))
 
 
 def _gamma(result: Result) -> float:

@@ -58,20 +58,6 @@ def matrix(
     return found
 
 
-def _idle(found: dict[str, dict[str, list[str]]]) -> list[str]:
-    """Statements about iterates that refute no mutant and do not say why."""
-    killing = {statement for killed in found.values() for statement in killed}
-    return [
-        s.id
-        for s in load_statements().values()
-        if s.solvers
-        and s.kind in ("anytime", "stopping", "identity")
-        and s.status is Status.HOLDS
-        and s.id not in killing
-        and not s.powerless
-    ]
-
-
 def _one(name: str) -> dict[str, list[str]]:
     return kills(mutants()[name])
 

@@ -18,13 +18,11 @@ import pytest
 #: What libraries read how many threads to use.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 # Nothing else is imported here: pytest loads this file in every run, whether it is used or not.
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Workers of xdist use one thread each: they would wait for each other otherwise."""
-    if hasattr(config, "workerinput"):
-        for name in THREADS:
-            os.environ.setdefault(name, "1")
+# Workers of xdist use one thread each, or they would wait for each other. NumPy reads this when a
+# conftest.py imports it, so that it is said here: hooks are called later.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for _name in THREADS:
+        os.environ.setdefault(_name, "1")
 
 
 @pytest.fixture(scope="session")
@@ -32,16 +30,9 @@ def check_bound() -> Callable[..., Any]:
     """Check a statement at every iterate of a solver, and fail the test unless it holds.
 
     ``check_bound(statement, solver, problem=…, iterations=200, seed=0, strict=False)`` returns the
-    verdict. ``check_bound(solver, like="dual-acceleration", problem=…)`` checks all that is claimed
-    of a method, and returns a list. With ``strict=True`` a vacuous pass (a solver that never moves
-    would have passed as well) fails the test.
-
-    - `statement`: an id (see ``gammabar list statements``), a statement of your own (the decorated
-      function), or a list of them, in which case a list of verdicts is returned and the solver
-      runs once;
-    - `solver`: an object with ``iterates(problem, rng)``, a function that yields w_0, w_1, … or
-      calls ``record(w)``, or a `gammabar.Recorder` with the iterates of a loop that is over;
-    - `problem`: a text as on the command line, a `gammabar.problems.Problem`, or (X, y).
+    verdict; of a list of statements, a list. ``check_bound(solver, like="dual-acceleration",
+    problem=…)`` checks all that is claimed of a method. Statements, solvers and problems may have
+    any form that `gammabar.verify` takes. With ``strict=True`` a vacuous pass fails the test.
 
     A statement whose assumptions the problem does not meet says nothing about the solver: the test
     is then skipped, with the reason, rather than passed. If it is the solver that does not meet
@@ -68,15 +59,8 @@ def _check(
         raise TypeError("check_bound needs a solver and problem=…")
     wrong = ""
     try:
-        verdicts = check_bounds(
-            statement,
-            solver,
-            problem,
-            like=like,
-            iterations=iterations,
-            seed=seed,
-            strict=strict,
-        )
+        more: Any = {"like": like, "iterations": iterations, "seed": seed, "strict": strict}
+        verdicts = check_bounds(statement, solver, problem, **more)
     except BoundViolated as violated:
         wrong = str(violated)
     if wrong:  # out here, so that nothing is chained to it

@@ -25,8 +25,8 @@ import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
-from functools import cache, lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -40,7 +40,7 @@ from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.harness.verify.verdict import Ruling
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import did_you_mean
-from gammabar.solvers.base import SOLVERS, solver
+from gammabar.solvers.base import SOLVERS
 
 if TYPE_CHECKING:
     from gammabar.harness.paper import Artefact, Mutant
@@ -181,7 +181,7 @@ class _Package:
 
 #: Papers of the user, by their paths.
 _OPENED: dict[str, tuple[PaperRef, _Package]] = {}
-#: Keys of plug-ins that are being opened, whose solvers are asked for on the way.
+#: Keys of papers that are being opened, whose solvers are asked for on the way.
 _OPENING: set[str] = set()
 
 
@@ -203,11 +203,7 @@ def open_plugin(name: str) -> None:
     key = name.partition(".")[0]
     path = PLUGINS / f"{key}.py"
     if key.isidentifier() and key not in {*papers(), *_OPENING, *_ASIDE} and path.is_file():
-        _OPENING.add(key)
-        try:
-            open_paper(str(path))
-        finally:
-            _OPENING.discard(key)
+        open_paper(str(path))
 
 
 @contextmanager
@@ -255,7 +251,11 @@ def _opened(ref: PaperRef) -> _Package:
         path = Path(ref.path)
         parts = tuple(m.__name__.removeprefix(f"{name}.") for m in modules[1:])
         package = _Package(paper, name, parts, path if path.is_dir() else path.parent)
-        return _with_solvers(package, ref.path, modules)
+        _OPENING.add(paper.key)  # KEY.NAME is its own solver, not that of a plug-in of this key
+        try:
+            return _with_solvers(package, ref.path, modules)
+        finally:
+            _OPENING.discard(paper.key)
     except BaseException:
         for identifier in set(STATEMENTS) - before:  # nothing of it stays
             del STATEMENTS[identifier]
@@ -287,9 +287,7 @@ def _about(statement: Statement, own: Mapping[str, str], path: str) -> Statement
         name, colon, options = text.partition(":")
         setting = Registered(own.get(name, name) + colon + options)
         try:
-            if set(setting.free) - {option.name for option in fields(solver(setting.name))}:
-                Registered(text.replace("*", "")).open()  # it says which options there are
-            setting.fixed.open()
+            setting.fixed.open()  # a name or option that there is not gets a suggestion
         except ProblemError as error:
             raise ProblemError(f"{path}: {statement.id}: {error}") from None
         settings.append(setting)
@@ -301,9 +299,8 @@ def _solver_in(modules: Iterable[ModuleType], name: str) -> Any:
     """The generator function, or class with ``iterates``, of this name that a paper defines."""
     for module in modules:
         found = getattr(module, name, None)
-        fits = inspect.isgeneratorfunction(found) or (
-            inspect.isclass(found) and hasattr(found, "iterates")
-        )
+        fits = inspect.isgeneratorfunction(found)
+        fits |= inspect.isclass(found) and hasattr(found, "iterates")
         if fits and found.__module__ == module.__name__:
             return found
     return None
@@ -311,11 +308,10 @@ def _solver_in(modules: Iterable[ModuleType], name: str) -> Any:
 
 def _paper(module: ModuleType, path: str) -> Paper:
     paper = getattr(module, "paper", None)
-    if not isinstance(paper, Paper):
-        raise ProblemError(
-            f"{path}: has no paper: write paper = Paper(key=…, title=…, authors=…, year=…)"
-        )
-    return paper
+    if isinstance(paper, Paper):
+        return paper
+    what = "write paper = Paper(key=…, title=…, authors=…, year=…)"
+    raise ProblemError(f"{path}: has no paper: {what}")
 
 
 @cache
@@ -408,7 +404,7 @@ def find_statement(identifier: str) -> Statement:
 
 def find_statements(identifiers: Iterable[str]) -> list[Statement]:
     """Statements by their ids."""
-    return [find_statement(identifier) for identifier in identifiers]
+    return list(map(find_statement, identifiers))
 
 
 def find_sources(sources: Iterable[str]) -> list[Statement]:
@@ -498,15 +494,9 @@ def extremal() -> dict[str, Extremal]:
     found: dict[str, Extremal] = {}
     for package in _packages():
         path = package.folder / "extremal.json"
-        if path.is_file():
-            known = _extremal(path, path.stat().st_mtime_ns)
-            found |= {i: one for i, one in known.items() if _is_of(i, package.paper)}
+        known = read_extremal(path) if path.is_file() else {}
+        found |= {i: one for i, one in known.items() if _is_of(i, package.paper)}
     return found
-
-
-@lru_cache(maxsize=32)
-def _extremal(path: Path, changed: int) -> dict[str, Extremal]:
-    return read_extremal(path)
 
 
 def witnesses() -> dict[str, Path]:

@@ -71,11 +71,7 @@ def _wrapped(line: str, width: int | None) -> str:
     label = re.match(r"( +\S+(?: \S+){0,2} {2,}(?=\S)| +\S+ (?=\S))?", line)
     indent = _columns(label[0]) if label is not None and len(label[0]) <= width // 3 else 0
     return textwrap.fill(
-        line,
-        width,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
 
 

@@ -17,7 +17,7 @@ from gammabar.harness.registry import (
     opened_from,
     papers,
 )
-from gammabar.harness.run.tasks import VERDICTS, Result
+from gammabar.harness.run.tasks import Result
 from gammabar.harness.screen import print_lines, print_table, say, visible
 from gammabar.harness.verify.verdict import (
     Expectation,
@@ -97,7 +97,7 @@ def _one_by_one(source: str, statements: dict[str, list[Result]]) -> None:
         for by in (own if several else [None])
         if (of_one := [r for r in found if by in (None, r.run.by)])
     ]
-    print_table(names, rows, title=_named(source))
+    print_table(names, rows, title=source_name(source))
     for line in _reasons(results):
         say(line)
 
@@ -186,15 +186,15 @@ def _by_source(by_source: _Grouped) -> None:
             "FAILED ✗": marks["✗"],
         }
         counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
-        say(f"{source}: {_named(source)}")
+        say(f"{source}: {source_name(source)}")
         say(f"    {every} statement{'' if every == 1 else 's'}: {counts}")
     say()
     _tightest([r for of in by_source.values() for found in of.values() for r in found])
     say("--all has a line per statement; `gammabar show ID` has everything about one of them")
 
 
-def _named(source: str) -> str:
-    """Who wrote it, and what it is called."""
+def source_name(source: str) -> str:
+    """Authors, year and title of a source."""
     return str(papers().get(source, {"oracle": "checks of the oracle itself"}.get(source, source)))
 
 
@@ -226,7 +226,7 @@ def _closing_line(results: list[Result], summary: dict[str, int], seconds: float
     """What it all amounts to; of the statements that are false, how many in which way."""
     false = {r.verdict.statement for r in results if r.verdict.verdict is Ruling.REFUTED}
     severities = by_severity(find_statement(identifier).severity for identifier in false)
-    counts = ", ".join(f"{summary[name]} {name}" for name in VERDICTS if summary[name])
+    counts = ", ".join(f"{summary[name]} {name}" for name in Ruling if summary[name])
     failed = f" ({summary['failures']} because a solver failed)" if summary["failures"] else ""
     wrong, total = summary["unexpected"], summary["results"]
     judgement = f"{wrong} FAILED{failed}" if wrong else "all as expected"
@@ -242,17 +242,19 @@ def attention(results: list[Result], full: bool = False) -> list[str]:
     """
     wrong = [result for result in results if not result.as_expected]
     runs: dict[object, list[Result]] = {}
-    others = []
+    others: dict[object, list[Result]] = {}
     for result in wrong:
         if result.run.foreign and result.verdict.verdict is Ruling.REFUTED:
             runs.setdefault(result.run, []).append(result)
-        else:
-            others.append(result)
+        else:  # a run that fails leaves all statements about it undecided
+            why = result.verdict.failure and (result.run.by, result.verdict.reason)
+            others.setdefault(why or len(others), []).append(result)
     alike: dict[object, list[list[Result]]] = {}
     for of_run in runs.values():
         of_run.sort(key=_first_wrong)
         alike.setdefault(_cause(of_run[0]), []).append(of_run)
-    texts = [_rooted(*same) for same in alike.values()] + [explain(r) for r in others]
+    texts = [_rooted(*same) for same in alike.values()]
+    texts += [_with_others(*some) for some in others.values()]
     rest = texts[FULL:]
     if full or not rest:
         return texts
@@ -276,15 +278,23 @@ def _cause(root: Result) -> object:
 
 def _rooted(first: list[Result], *same: list[Result]) -> str:
     """The first wrong step of a run, what follows from it, and where else it is the same."""
-    root, *others = first
-    text = explain(root)
-    if others:
-        shown = [f"{r.verdict.statement} (t = {r.verdict.worst_t})" for r in others]
-        text += f"\n    and so    {len(shown)} more are refuted: {', '.join(shown)}"
+    text = _with_others(*first)
     if same:
         where = dict.fromkeys(of_run[0].run.problem or "its own data" for of_run in same)
         text += f"\n    the same  on {', '.join(map(visible, where))}"
     return text
+
+
+def _with_others(first: Result, *others: Result) -> str:
+    """A result that failed in full, and the names of those that failed for the same reason."""
+    if not others:
+        return explain(first)
+    refuted = first.verdict.verdict is Ruling.REFUTED
+    shown = dict.fromkeys(
+        r.verdict.statement + (f" (t = {r.verdict.worst_t})" if refuted else "") for r in others
+    )
+    more = f"{len(shown)} more are {first.verdict.verdict}: {', '.join(shown)}"
+    return f"{explain(first)}\n    and so    {more}"
 
 
 def explain(result: Result) -> str:

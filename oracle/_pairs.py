@@ -49,21 +49,12 @@ def _sort(S, q, size):  # type: ignore[no-untyped-def]
 # Compiled for one type of Gram matrix only, if that is all that is met.
 @njit(cache=True)
 def search_all(G, starts, means, sides, S, q, sizes, squares):  # type: ignore[no-untyped-def]
-    """Minimum-norm points of all pairs of classes.
+    """Minimum-norm points of all pairs of classes; `starts` says where each begins, and n.
 
-    Parameters
-    ----------
-    G : array of shape (n, n)
-        Inner products of all rows, which are in the order of their classes.
-    starts : array
-        Where each class begins, and n.
-    means : array of shape (n, classes)
-        Products of the rows with the means of the classes.
-    sides : int
-        2 with a free intercept, 1 without.
-    S, q, sizes, squares : arrays
-        Results, for each pair: rows (counted within the pair) in the order of the rows, weights,
-        how many, and the squared norm. A pair for which there is no room has the size zero.
+    G has the inner products of all rows, `means` their products with the means of the classes;
+    there are two sides with a free intercept. S, q, sizes and squares are results, for each pair:
+    rows (counted within the pair) in order, weights, how many, and the squared norm. A pair for
+    which there is no room has the size zero.
     """
     classes, room = len(starts) - 1, S.shape[1]
     R = np.zeros((room, room))

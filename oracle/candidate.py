@@ -19,11 +19,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gammabar.oracle.pricing import Scans, spread
+from gammabar.oracle.pricing import Rows, Scans, spread
 from gammabar.oracle.rational import tame
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
+from gammabar.problems.problem import Floats
 
 if TYPE_CHECKING:
     from gammabar.oracle.result import Truth
@@ -55,8 +55,8 @@ class Candidate:
     It is `settled` if no row lies below its level, as far as doubles tell.
     """
 
-    support: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    support: Rows
+    weights: Floats
     scans: int
     method: str
     settled: bool = False
@@ -114,7 +114,10 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
     capacity, size = 256, sides
     S, q, R = _grow(capacity, None, None, None)
     S[:size], q[:size] = np.arange(size), 1 / sides
-    _first_factor(R, gram, radius2)
+    R[0, 0] = np.sqrt(gram[0, 0] + radius2)
+    if sides == 2:
+        R[0, 1] = gram[0, 1] / R[0, 0]
+        R[1, 1] = np.sqrt(gram[1, 1] + radius2 - R[0, 1] ** 2)
     best, settled = np.inf, False
     while look.count < MAX_SCANS:
         kept, whole = rows[S[:size]], look.whole
@@ -147,14 +150,6 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
     order = keep[np.argsort(rows[S[keep]])]
     weights = q[order] / q[order].sum()
     return Candidate(rows[S[order]], weights, look.count, "working-set", settled)
-
-
-def _first_factor(R: NDArray[np.float64], gram: NDArray[np.float64], radius2: float) -> None:
-    """The factor of a corral of one row of each side."""
-    R[0, 0] = np.sqrt(gram[0, 0] + radius2)
-    if len(gram) == 2:
-        R[0, 1] = gram[0, 1] / R[0, 0]
-        R[1, 1] = np.sqrt(gram[1, 1] + radius2 - R[0, 1] ** 2)
 
 
 def load_core(problem: Problem) -> Any:
@@ -243,13 +238,7 @@ def cvxpy_working_set(problem: Problem) -> Candidate:
     return Candidate(rows[keep], weights[keep] / weights[keep].sum(), look.count, "cvxpy")
 
 
-def _extend(
-    problem: Problem,
-    gram: NDArray[np.float64],
-    kept: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    fresh: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def _extend(problem: Problem, gram: Floats, kept: Rows, rows: Rows, fresh: Rows) -> Floats:
     """Gram matrix of the kept support followed by the fresh rows; old entries are reused."""
     s, m = len(kept), len(kept) + len(fresh)
     block = problem.gram(fresh, np.concatenate([rows[kept], fresh]))
@@ -288,15 +277,15 @@ class Interrupted(KeyboardInterrupt):
 
 
 def silent(stage: str) -> None:
-    """_Tell nobody."""
+    """Tell nobody."""
 
 
 @dataclass
 class Combination:
     """Weights on some rows, of sum one (on each side its share), and what they are worth."""
 
-    rows: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    rows: Rows
+    weights: Floats
     value: float
 
 
@@ -305,14 +294,8 @@ class Watch:
     """Keeps the two best combinations of a search, tells how far it is, and ends it in time.
 
     Any weights q bound γ̄ from above by ‖Aᵀq‖ and from below by the margin of w = Aᵀq. The values
-    here are doubles and prove nothing: `oracle.anytime` makes a proof of the weights.
-
-    Attributes
-    ----------
-    limit : float or None
-        Seconds from the beginning (`begin`; otherwise from when the watch was made).
-    progress : callable
-        Told the stages, and the bounds as they get closer.
+    here are doubles and prove nothing: `maximum_margin` makes a proof of the weights. The limit is
+    in seconds from `begin`, or from when the watch was made.
     """
 
     limit: float | None = None
@@ -331,13 +314,7 @@ class Watch:
         self.progress(text)
         self.check()
 
-    def seen(
-        self,
-        rows: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        norm: float,
-        margin: float,
-    ) -> None:
+    def seen(self, rows: Rows, weights: Floats, norm: float, margin: float) -> None:
         """Weights with ‖Aᵀq‖ and the margin of Aᵀq, both divided by the radius."""
         if self.upper is None or norm < self.upper.value:
             self.upper = Combination(rows.copy(), weights.copy(), norm)
@@ -351,7 +328,13 @@ class Watch:
             self.progress(f"{known}γ̄ in [{low}, {self.upper.value:.6g}]")
         self.check()
 
+    def left(self) -> float | None:
+        """Seconds that are left; None without a limit."""
+        passed = monotonic() - self._start
+        return None if self.limit is None else max(0.0, self.limit - passed)
+
     def check(self) -> None:
         """Raise `TimeUp` if it is."""
-        if self.limit is not None and monotonic() - self._start >= self.limit:
+        left = self.left()
+        if left is not None and left <= 0:
             raise TimeUp

@@ -37,14 +37,9 @@ _ASKED, _NODES = 200, 20_000
 
 @dataclass(frozen=True)
 class Removal:
-    """A set of rows without which the data are separable.
+    """A set of rows without which the data are separable; None if none was found among few rows.
 
-    Attributes
-    ----------
-    rows : list of int, or None
-        None if none was found among few rows.
-    least : int
-        Proved: with fewer rows removed, the data stay inseparable.
+    With fewer than `least` rows removed the data stay inseparable, which is proved.
     """
 
     rows: list[int] | None
@@ -57,19 +52,11 @@ class Removal:
 
 
 def smallest_removal(truth: Truth, *, asked: int = _ASKED, progress: Progress = silent) -> Removal:
-    """A small set of rows whose removal makes inseparable data separable.
+    """A small set of rows whose removal makes the inseparable data of `truth` separable.
 
-    Parameters
-    ----------
-    truth : Truth
-        What `solve` said of a linear problem of two classes.
-    asked : int
-        How often the oracle may be asked.
-    progress : callable
-        Told what is known so far.
+    They are linear and of two classes; the oracle is asked so often, at most.
     """
-    search = _Search(truth.problem, [frozenset(map(int, truth.support))], asked, progress)
-    return search.run()
+    return _Search(truth.problem, [frozenset(map(int, truth.support))], asked, progress).run()
 
 
 class _Search:

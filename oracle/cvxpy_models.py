@@ -43,24 +43,11 @@ TOLERANCES: dict[str, float] = {
 class ModelResult:
     """What the solver said.
 
-    Attributes
-    ----------
-    status : str
-        CVXPY's: "optimal", "optimal_inaccurate", "infeasible" (the primal of data that cannot be
-        separated), …, or "solver_error".
-    gamma : float
-        The margin by the model's own optimal value; 0 when it is infeasible, NaN when unknown.
-    q : array or None
-        Dual weights in the simplex.
-    w : array or None
-        Primal weights. Euclidean models: with min_i ⟨a_i, w⟩ = 1; kernel: coefficients α with
-        min_i (G α)_i = 1; several classes: the d × k matrix, flattened row by row; ℓ₁: ‖w‖₁ ≤ 1.
-    seconds : float
-        Time to build and solve the model.
-    b : float
-        The bias that belongs to w, in the models that have one.
-    settings : dict
-        Tolerances and limits by the solver's names.
+    `status` is CVXPY's: "optimal", "infeasible" (the primal of data that cannot be separated), …,
+    or "solver_error". `gamma` is the margin by the model's own optimal value; 0 when it is
+    infeasible, NaN when unknown. `q` are dual weights in the simplex, `w` primal weights: with
+    min_i ⟨a_i, w⟩ = 1, for a kernel coefficients α with min_i (G α)_i = 1, for several classes the
+    d × k matrix, flattened row by row, for ℓ₁ with ‖w‖₁ ≤ 1; `b` is the bias that belongs to w.
     """
 
     status: str

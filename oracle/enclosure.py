@@ -33,7 +33,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from math import ceil, isqrt
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ from gammabar.oracle.rational import (
     squared_norms,
     to_fmpz_mat,
 )
+from gammabar.oracle.result import root_bounds
 from gammabar.problems import KernelProblem, ProblemError
 from gammabar.problems.problem import Floats
 
@@ -202,21 +203,12 @@ def _bounds(
         scores |= {i: v - doubts * total for i, v in zip(others, values, strict=True)}
     square = sum(v * s for v, s in zip(q, own, strict=True)) + off * total
     # An upper bound is needed on either side.
-    upper = _root_above(max(Fraction(square, unit * total**2) + within, Fraction(0)), places)
+    upper = root_bounds(max(Fraction(square, unit * total**2) + within, Fraction(0)), places)[1]
     by_side = [[i for i in sorted(scores) if side[i] == k] for k in range(sides)]
     lowest = [min(some, key=scores.__getitem__) for some in by_side]
     # The mean of lower bounds: the best bias gives it to the lowest row of either side.
     least = Fraction(sum(scores[i] for i in lowest), sides * unit * total) - within
     return (least / upper if least > 0 else Fraction(0), upper), lowest
-
-
-def _root_above(square: Fraction, bits: int) -> Fraction:
-    """A rational not below √square, with so many bits of it."""
-    shift = max(0, 2 * bits - (square.numerator.bit_length() - square.denominator.bit_length()))
-    root = isqrt((square.numerator << 2 * shift) // square.denominator)
-    return Fraction(
-        root + (root * root * square.denominator != square.numerator << 2 * shift), 1 << shift
-    )
 
 
 def _lowest_rows(problem: KernelProblem, corral: list[int], numerators: list[int]) -> list[int]:
@@ -342,15 +334,10 @@ _GROSS = 2.0**-24
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known about a Gram matrix.
+    """Whether a Gram matrix is positive semidefinite (None: not decided), and its deficit δ.
 
-    Attributes
-    ----------
-    semidefinite : bool or None
-        Whether it is positive semidefinite; None where that was not decided.
-    deficit : Fraction
-        δ: there is a positive semidefinite matrix at a distance of at most δ, in the spectral norm.
-        Zero if the matrix is one itself.
+    There is a positive semidefinite matrix at a distance of at most δ, in the spectral norm; δ is
+    zero if the matrix is one itself.
     """
 
     semidefinite: bool | None
@@ -374,15 +361,8 @@ class Verdict:
 def judge(problem: KernelProblem) -> Verdict:
     """What is known about the Gram matrix that a precomputed kernel gives.
 
-    Parameters
-    ----------
-    problem : KernelProblem
-        With a precomputed kernel. If it is normalised, so is the matrix that the deficit is about.
-
-    Raises
-    ------
-    ProblemError
-        If the matrix is far from every positive semidefinite one.
+    If the kernel is normalised, so is the matrix that the deficit is about. A `ProblemError` is
+    raised if the matrix is far from every positive semidefinite one.
     """
     doubles, unit, roundings = _doubles(problem)
     if _positive_definite(doubles, roundings):

@@ -9,39 +9,30 @@ With rows a_i, and by the minimax theorem,
 value is never negative, because w = 0 is allowed: it is zero exactly when the data cannot be
 separated, and then Aᵀ q = 0. The unsigned value may have any sign.
 
-A floating-point linear programme suggests which rows and columns matter; `_Game` makes that exact.
-Whatever they return, `solve_l1` recomputes min_i ⟨a_i, w⟩ and the largest column of Aᵀ q in
-integers over all rows and columns: the two enclose the value whatever w and q are, and when they
-are equal they are the value. Where exact pivoting would take too long (see `_BUDGET`), the
-strategies are floating-point numbers taken as rationals, and the two values are bounds.
+A floating-point linear programme suggests which rows and columns matter, and `_Game` makes that
+exact. `solve_l1` recomputes min_i ⟨a_i, w⟩ and the largest column of Aᵀ q in integers over all rows
+and columns: they enclose the value whatever w and q are. Where exact pivoting would take too long
+(`_BUDGET`), w and q are the floating-point numbers taken as rationals.
 
 *Exact pivoting.* The value of the game with payoff matrix M (rows are the minimiser's choices) is
-
-    max_{w ∈ Δ} min_i (M w)_i = min_{q ∈ Δ} max_j (Mᵀ q)_j,
-
 the linear programme: maximise v subject to M w − v 1 = s, 1ᵀ w = 1, w ≥ 0, s ≥ 0. Since v is free
 and stays in the basis, a basis is a set J of columns (basic w_j) and a set I of as many rows
-(slacks at zero, s_i = 0) for which the bordered matrix
+(slacks at zero) for which the bordered matrix
 
     B = | M_IJ  −1 |
         |  1ᵀ    0 |
 
 is regular; primal and dual basic solutions are B z = e and Bᵀ y = −e with z = (w_J, v) and
-y = (q_I, −v). Such an optimal (I, J) is a Shapley–Snow kernel of the game.
+y = (q_I, −v). The suggested basis is mostly optimal as it stands. If it is not, the least-index
+criss-cross method [1]_ [2]_ goes on from it: take the least variable that is primal or dual
+infeasible, and exchange it for the least one on which its row or column has the right sign. It may
+start anywhere and ends after finitely many steps. A signed game has value 0 when Mᵀ q = 0 for some
+q; then w = 0 will do, and no vertex of the primal, which is as degenerate as can be, is looked for.
 
-The basis that a floating-point solver suggests is mostly optimal as it stands. If it is not, or
-without a suggestion, the least-index criss-cross method [1]_ [2]_ goes on from it: take the least
-variable that is primal or dual infeasible, and exchange it for the least variable on which its row
-or column has the right sign. It may start anywhere and ends after finitely many steps.
-
-A signed game has value 0 when Mᵀ q = 0 for some q. Then w = 0 will do, and no vertex of the primal
-is looked for: there the programme is as degenerate as can be.
-
-*The suggestion.* HiGHS, through SciPy, solves the game on a working set of rows to which the most
-violated ones are added, because few of many rows matter. Its strategies tell which rows and columns
-matter for sure (those with weight) and which may (those with slack or reduced cost near zero);
-Gaussian elimination with complete pivoting picks as many columns as rows among them, so that B is
-regular even where the programme is degenerate.
+*The suggestion.* HiGHS solves the game on a working set of rows to which the most violated ones are
+added. Its strategies tell which rows and columns matter for sure (those with weight) and which may
+(those with slack or reduced cost near zero); Gaussian elimination with complete pivoting picks as
+many columns as rows among them, so that B is regular even where the programme is degenerate.
 
 References
 ----------
@@ -89,35 +80,34 @@ class Dual(NamedTuple):
     numerators: tuple[int, ...]
     total: int
 
+    def weights(self) -> list[float]:
+        """The doubles nearest to q."""
+        return [v / self.total for v in self.numerators]
+
 
 @dataclass(frozen=True)
 class L1Truth:
     """The ℓ₁ margin and its proof.
 
-    Attributes
-    ----------
-    signed : bool
-        Whether w ranges over the ℓ₁ ball or over the simplex.
-    separable : bool or None
-        Whether the value is positive; None when the bounds do not tell.
-    value_lo, value_hi : Fraction
-        min_i ⟨a_i, w⟩ and ‖Aᵀ q‖_∞ (unsigned: max_j (Aᵀ q)_j), which enclose the value.
-    exact : bool
-        Whether they are equal.
-    w : Primal
-    q : Dual
-    radius : Fraction
-        max_ij |a_ij|.
+    `value_lo` and `value_hi`, min_i ⟨a_i, w⟩ and ‖Aᵀ q‖_∞ (unsigned: max_j (Aᵀ q)_j), enclose the
+    value; `radius` is max_ij |a_ij|.
     """
 
     signed: bool
-    separable: bool | None
     value_lo: Fraction
     value_hi: Fraction
-    exact: bool
     w: Primal
     q: Dual
     radius: Fraction
+
+    @property
+    def exact(self) -> bool:
+        return self.value_lo == self.value_hi
+
+    @property
+    def separable(self) -> bool | None:
+        """Whether the value is positive; None when the bounds do not tell."""
+        return True if self.value_lo > 0 else False if self.value_hi <= 0 else None
 
     def certificate_fields(self) -> dict[str, Any]:
         """What a certificate of the kind "l1-margin" adds to the others; w = 0 is empty."""
@@ -142,12 +132,8 @@ def solve_l1(
 ) -> L1Truth:
     """The ℓ₁ margin of the rows a_i = scale · rows_i, which are integers; the scale is positive.
 
-    Parameters
-    ----------
-    signed : bool
-        Maximise over ‖w‖₁ ≤ 1 (True) or over the probability simplex (False).
-    budget : int
-        Bit operations for exact pivoting; 0 asks for bounds.
+    It is over ‖w‖₁ ≤ 1 if `signed`, over the probability simplex otherwise. The budget is that of
+    exact pivoting, in bit operations; 0 asks for bounds.
 
     Examples
     --------
@@ -229,10 +215,8 @@ def _prove(
     common = math.gcd(*q.values())
     return L1Truth(
         signed=game.signed,
-        separable=True if lo > 0 else False if hi <= 0 else None,
         value_lo=lo,
         value_hi=hi,
-        exact=lo == hi,
         w=Primal(tuple(w), tuple(v // shared for v in w.values()), max(length // shared, 1)),
         q=Dual(tuple(sorted(q)), tuple(q[i] // common for i in sorted(q)), total // common),
         radius=radius,
@@ -280,7 +264,7 @@ class _Basic:
     def _row(self, basic: int) -> Iterator[tuple[int, fmpz]]:
         """How fast the given basic variable grows with each nonbasic one, over one denominator."""
         game = self.game
-        own = game.row(basic) if game.is_slack(basic) else None
+        own = game.row(basic) if game.row(basic) >= 0 else None
         right: list[Any]
         if own is None:
             right = [int(j == basic) for j in self.columns] + [0]
@@ -297,13 +281,14 @@ class _Basic:
         """How fast each basic variable grows with the given nonbasic one, over one denominator."""
         game = self.game
         right: list[Any]
-        if game.is_slack(nonbasic):
+        column = game.row(nonbasic) < 0
+        if not column:
             right = [int(i == game.row(nonbasic)) for i in self.rows] + [0]
         else:
             right = [-game.entry(i, nonbasic) for i in self.rows] + [-1]
         step, dv, den = self._solve(self.matrix, self.columns, right)
         yield from step.items()
-        if not game.is_slack(nonbasic):
+        if column:
             step[nonbasic] = den
         used = set(self.rows)
         for i, score in enumerate(game.scores(step)):
@@ -314,7 +299,7 @@ class _Basic:
         """The basis after a pivot: each of the two variables changes sides."""
         rows, columns = set(self.rows), set(self.columns)
         for variable in (one, other):
-            if self.game.is_slack(variable):
+            if self.game.row(variable) >= 0:
                 rows ^= {self.game.row(variable)}
             else:
                 columns ^= {variable}
@@ -322,14 +307,9 @@ class _Basic:
 
 
 class _Game:
-    """The game with payoff matrix M or, when signed, [M, −M].
+    """The game with payoff matrix M or, when signed, [M, −M]: strategies are the ℓ₁ ball then.
 
-    Parameters
-    ----------
-    matrix : fmpz_mat
-    signed : bool
-        Whether every column may also be played with the opposite sign. The mixed strategies are
-        then the vectors of the ℓ₁ ball.
+    Variables are numbered: (signed) columns first, then the slacks of the rows.
     """
 
     def __init__(self, matrix: fmpz_mat, signed: bool) -> None:
@@ -337,18 +317,12 @@ class _Game:
         self.n, self.d = matrix.nrows(), matrix.ncols()
         self.choices = 2 * self.d if signed else self.d
 
-    # Variables are numbered: columns first, then the slacks of the rows.
     def slack(self, row: int) -> int:
-        """The number of a row's slack variable."""
         return self.choices + row
 
     def row(self, variable: int) -> int:
-        """The row of a slack variable."""
+        """The row of a slack variable, which is negative for a column."""
         return variable - self.choices
-
-    def is_slack(self, variable: int) -> bool:
-        """Whether the variable is a slack."""
-        return variable >= self.choices
 
     def entry(self, i: int, j: int) -> fmpz:
         """The payoff of row i and (signed) column j."""
@@ -406,14 +380,7 @@ class _Suggestion:
 
 
 def _suggest(table: Floats, signed: bool) -> _Suggestion:
-    """Nearly optimal strategies of the game, and a basis.
-
-    Parameters
-    ----------
-    table : array, n × d
-        Payoffs, the largest of absolute value one. When signed, column j + d is minus column j.
-    signed : bool
-    """
+    """Nearly optimal strategies of a game with payoffs of at most one, and a basis."""
     matrix = np.hstack([table, -table]) if signed else table
     solved = _strategies(matrix)
     if solved is None:

@@ -23,7 +23,7 @@ def combined(table: NDArray[Any], weights: list[int]) -> list[int]:
     return integers_of(fmpz_mat(1, len(weights), weights) * to_fmpz_mat(table))
 
 
-def leading(reduced: Any, rank: int) -> list[int]:
+def _leading(reduced: Any, rank: int) -> list[int]:
     """The columns of the first entries of an echelon form that are not zero."""
     columns: list[int] = []
     for row in range(int(rank)):
@@ -36,7 +36,7 @@ def leading(reduced: Any, rank: int) -> list[int]:
 
 def pivots(table: NDArray[Any], prime: int = PRIMES[0]) -> list[int]:
     """Columns that are independent modulo a prime and span the others modulo it."""
-    return leading(*nmod_mat(to_fmpz_mat(table), prime).rref())
+    return _leading(*nmod_mat(to_fmpz_mat(table), prime).rref())
 
 
 def null_space(table: NDArray[Any], most: int | None = None) -> fmpz_mat:
@@ -59,17 +59,30 @@ def null_space(table: NDArray[Any], most: int | None = None) -> fmpz_mat:
 
 
 def loose_columns(table: NDArray[Any]) -> list[int]:
-    """Columns in which some vector orthogonal to all rows is not zero."""
+    """Columns in which some vector orthogonal to all rows is not zero.
+
+    If the rows are independent modulo a prime, their echelon form over the rationals has the same
+    pivots, and entries that are not zero where those modulo the prime are not.
+    """
     d = table.shape[1]
     used = np.flatnonzero((table != 0).any(axis=0)).tolist()
     if not used:
         return list(range(d))
-    reduced, _, rank = to_fmpz_mat(table[:, used]).rref()
-    heads = leading(reduced, rank)
-    others = sorted(set(range(len(used))).difference(heads))
-    rows = zip(heads, reduced.tolist(), strict=False)
-    fixed = {used[j] for j, row in rows if not any(row[k] for k in others)}
+    part = to_fmpz_mat(table[:, used])
+    found: tuple[Any, int] = nmod_mat(part, PRIMES[0]).rref()
+    if found[1] < len(table) or _alone(*found):
+        reduced, _, rank = part.rref()
+        found = reduced, rank
+    fixed = {used[j] for j in _alone(*found)}
     return [j for j in range(d) if j not in fixed]
+
+
+def _alone(reduced: Any, rank: int) -> list[int]:
+    """Leading columns of rows of an echelon form that have no other entry than the first."""
+    heads = _leading(reduced, rank)
+    others = sorted(set(range(reduced.ncols())).difference(heads))
+    rows = zip(heads, reduced.tolist(), strict=False)
+    return [j for j, row in rows if not any(int(row[k]) for k in others)]
 
 
 def coordinates(table: NDArray[Any], vector: list[int]) -> tuple[list[int], int]:

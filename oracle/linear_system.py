@@ -17,6 +17,8 @@ which is regular exactly if the rows are affinely independent side by side.
    and others [3]_) and the integers z into limbs, so that BLAS multiplies them without rounding.
 3. *Enclosure.* 2ᵏ x − z = A⁻¹ r, so that no entry of z is off by more than ‖r‖ ‖R‖/(1 − α). If
    entries of G are known up to δ only (exponentials, roots), r is off by up to δ Σ |z_i| more.
+4. *The margin.* ‖w‖² is stationary at the solution, so that its error is quadratic in that of x:
+   one step of the refinement gives more bits of it than a double has (`System.square`).
 
 Each step adds as many bits as R has right, so that any number of digits can be had. Where rows are
 so close to dependent that doubles cannot prove α < ½, Arb solves the same system in longer balls.
@@ -39,6 +41,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -112,11 +115,28 @@ class System(ABC):
         """A z in integers of the system, exactly."""
         s, border = len(self.sides), self.border
         head, sides = z[:s], self.sides.tolist()
-        top = [v - border * z[s + k] for v, k in zip(self.gram_times(head), sides, strict=True)]
+        levels = [border * v for v in z[s:]]
+        top = [v - levels[k] for v, k in zip(self.gram_times(head), sides, strict=True)]
         sums = [0] * self.t
         for value, k in zip(head, sides, strict=True):
             sums[k] += value
         return top + [border * value for value in sums]
+
+    def square(self, found: Enclosure) -> tuple[int, int, Fraction]:
+        """(F, δ, u) with |‖w‖² − F u| ≤ δ u for the point w of the solution.
+
+        With S = diag(I, −I) the matrix H = S A is symmetric, and ‖w‖² is a multiple of −xᵀ S b. For
+        e = x − z it differs from −zᵀ S b − zᵀ S r, r being the residual, by eᵀ H e = eᵀ S r only:
+        twice as many digits are known of it as of x. Without a residual there is −zᵀ S b alone. The
+        inner products must be known exactly (`doubt` zero).
+        """
+        s, t, p, r = len(self.sides), self.t, found.places, found.residual
+        levels = self.border * sum(found.z[s:])
+        if not r:
+            return levels, self.border * t * found.error, self.unit / (t * t << p)
+        turned = [*found.z[:s], *(-v for v in found.z[s:])]
+        value = (levels << p) - sum(map(mul, turned, r))
+        return value, found.error * sum(map(abs, r)), self.unit / (t * t << 2 * p)
 
     @cached_property
     def inverse(self) -> tuple[Floats, float, int] | None:
@@ -141,25 +161,20 @@ class System(ABC):
 
 
 class RowSystem(System):
-    """Rows of doubles, cut into slices.
-
-    Parameters
-    ----------
-    rows : array or sparse array of shape (s, d)
-        Doubles, signs included. Columns of zeros are left out.
-    sides : array of int
-    """
+    """Rows of doubles (dense or sparse, signs included) without columns of zeros, in slices."""
 
     def __init__(self, rows: Any, sides: NDArray[np.int64]) -> None:
-        used = np.zeros(rows.shape[1], np.bool_)
-        used[rows.nonzero()[1] if is_sparse(rows) else rows.any(axis=0)] = True
-        self.columns, self.sides = np.flatnonzero(used), sides
-        rows = rows if used.all() else rows[:, self.columns]
-        values = _values(rows)
-        top = max(-float(values.min(initial=0.0)), float(values.max(initial=0.0)))
+        if is_sparse(rows):
+            sizes = np.zeros(rows.shape[1])
+            np.maximum.at(sizes, rows.indices, np.abs(rows.data))
+        else:
+            sizes = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+        self.columns, self.sides = np.flatnonzero(sizes), sides
+        rows = rows if len(self.columns) == len(sizes) else rows[:, self.columns]
+        values, top = _values(rows), float(sizes.max(initial=0.0))
         self.exponent = math.frexp(top)[1]
         # Entries of at most one: rows are `scaled` times 2^exponent, exactly (see `_cut`).
-        self.scaled = _like(rows, _times_power(_values(rows), -self.exponent))
+        self.scaled = _like(rows, _times_power(values, -self.exponent))
         self.width = next((w for w, most in _WIDTHS if max(rows.shape) <= most), 0)
         self.slices = self._cut(int(np.count_nonzero(values))) if self.width else []
         # Rows are 2^(exponent − depth) times integers, and c is about the largest square.
@@ -188,11 +203,6 @@ class RowSystem(System):
         return slices
 
     @property
-    def usable(self) -> bool:
-        """Whether there are slices."""
-        return bool(self.slices)
-
-    @property
     def spans(self) -> bool:
         """Whether rows that are affinely independent, side by side, are as many as there can be."""
         s, d = self.scaled.shape
@@ -212,30 +222,28 @@ class RowSystem(System):
         share = (d + 1) * ROUNDOFF * SAFETY * float(norms.sum())
         return gram, share * norms + s * d * _UNDERFLOW, 2 * self.depth
 
-    def combine(self, z: list[int]) -> list[int]:
-        """Σ z_i a_i in `columns`, in integers times 2^(exponent − depth)."""
-        return _integers_of(self._combined(z))
-
     def _combined(self, z: list[int]) -> NDArray[np.int64]:
         limbs = _limbs(z)
         return _carried([limbs.T @ part for part in self.slices], self.width)
 
-    def cancelling(self) -> list[bool]:
-        """Columns in which w is zero, because a feature is constant and the intercept free.
-
-        Rows are y_i x_i, and both sides have the same sum of weights.
-        """
-        if self.t == 1 or is_sparse(self.scaled):
-            return [False] * len(self.columns)
-        flipped = self.scaled * np.where(self.sides == 1, 1.0, -1.0)[:, None]
-        return [bool(same) for same in (flipped == flipped[0]).all(axis=0)]
-
-    def spread(self, values: list[int], dimension: int) -> list[int]:
-        """A vector that has the values in `columns` and is zero elsewhere."""
+    def combine(self, z: list[int], dimension: int) -> list[int]:
+        """Σ z_i a_i, in integers times 2^(exponent − depth)."""
         dense = [0] * dimension
+        values = _integers_of(self._combined(z))
         for column, value in zip(self.columns.tolist(), values, strict=True):
             dense[column] = value
         return dense
+
+    def vanishing(self, dimension: int) -> set[int]:
+        """Columns in which w is zero: of zeros, or constant and the intercept free.
+
+        Rows are y_i x_i, and both sides have the same sum of weights.
+        """
+        zero = set(range(dimension)).difference(self.columns.tolist())
+        if self.t == 1 or is_sparse(self.scaled):
+            return zero
+        flipped = self.scaled * np.where(self.sides == 1, 1.0, -1.0)[:, None]
+        return zero.union(self.columns[(flipped == flipped[0]).all(axis=0)].tolist())
 
     def gram_times(self, z: list[int]) -> list[int]:
         limbs = _shortened(self._combined(z)).T.astype(np.float64)
@@ -370,14 +378,7 @@ def _approximate_inverse(A: Floats, sides: NDArray[np.int64]) -> Floats:
 def inverse_bound(A: Floats, error: Floats, R: Floats) -> tuple[float, float]:
     """Proved bounds (α, N) of ‖I − R B‖ and ‖B⁻¹‖ for all B near A; infinite if α < ½ is not sure.
 
-    Parameters
-    ----------
-    A : array
-        Doubles.
-    error : array
-        Bounds of Σ_j |B_ij − A_ij| for each i.
-    R : array
-        Doubles; nothing is assumed of them.
+    `error` bounds Σ_j |B_ij − A_ij| for each i; nothing is assumed of R.
 
     Notes
     -----
@@ -464,34 +465,26 @@ def _balls(system: System, bits: int) -> Enclosure | None:
         return None
     gram, unit = system.gram()
     border = 1 << max((abs(int(v)).bit_length() for v in gram.entries()), default=0)
-    entries = [[arb(gram[i, j], system.doubt) for j in range(s)] for i in range(s)]
     rows: list[list[Any]] = []
-    for own, side in zip(entries, system.sides.tolist(), strict=True):
+    for i, side in enumerate(system.sides.tolist()):
+        own = [arb(gram[i, j], system.doubt) for j in range(s)]
         rows.append(own + [-border * (side == k) for k in range(t)])
     rows += [[border * int(side == k) for side in system.sides] + [0] * t for k in range(t)]
     right = [[0]] * s + [[border]] * t
     # Levels are multiples of this border here, and of the system's there.
     ratio = Fraction(border) * unit / (system.border * system.unit)
-    before = ctx.prec
-    try:
-        for precision in _PRECISIONS:
-            ctx.prec = precision + bits
+    for precision in _PRECISIONS:
+        with ctx.workprec(precision + bits):
             try:
                 x = arb_mat(rows).solve(arb_mat(right))
             except ZeroDivisionError:
                 continue
-            balls = [x[i, 0] for i in range(s)]
-            balls += [x[s + k, 0] * _ball(ratio) for k in range(t)]
-            found = _integers(balls, bits)
-            if found is not None:
-                return found
-    finally:
-        ctx.prec = before
+            factor = arb(fmpz(ratio.numerator)) / arb(fmpz(ratio.denominator))
+            balls = [x[i, 0] * (factor if i >= s else 1) for i in range(s + t)]
+        found = _integers(balls, bits)
+        if found is not None:
+            return found
     return None
-
-
-def _ball(value: Fraction) -> arb:
-    return arb(fmpz(value.numerator)) / arb(fmpz(value.denominator))
 
 
 def _integers(balls: list[arb], bits: int) -> Enclosure | None:
@@ -502,9 +495,8 @@ def _integers(balls: list[arb], bits: int) -> Enclosure | None:
     z, error = [], 0
     for ball in balls:
         middle = _fraction(ball.mid()) * 2**places
-        value = round(middle)
-        z.append(value)
-        error = max(error, math.ceil(abs(middle - value) + _fraction(ball.rad()) * 2**places))
+        z.append(round(middle))
+        error = max(error, math.ceil(abs(middle - z[-1]) + _fraction(ball.rad()) * 2**places))
     return Enclosure(z, places, error) if places - error.bit_length() >= bits else None
 
 

@@ -38,15 +38,9 @@ _NEAR, _LARGEST = 1e-9, 200
 
 @dataclass(frozen=True)
 class LqTruth:
-    """An enclosure of the ℓ_q margin, and its proof.
+    """An enclosure of the ℓ_q margin: min_i ⟨a_i, w⟩/‖w‖_q (at least 0) and ‖Aᵀp‖_{q*}.
 
-    Attributes
-    ----------
-    q : float
-    low, high : arb, or Fraction for q = ∞
-        min_i ⟨a_i, w⟩/‖w‖_q (at least 0) and ‖Aᵀp‖_{q*}.
-    w, p : sequence of float, or of Fraction
-        Taken for exact; the weights p ≥ 0 are divided by their sum.
+    They are balls, or fractions for q = ∞; w and p ≥ 0 are taken for exact.
     """
 
     q: float

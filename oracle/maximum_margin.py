@@ -28,7 +28,7 @@ from gammabar.oracle.candidate import (
 )
 from gammabar.oracle.pricing import balanced, spread
 from gammabar.oracle.proof import MinimumNorm, minimum_norm_point
-from gammabar.oracle.rational import ExactRows, Point, exact_rows, opposite_twins
+from gammabar.oracle.rational import ExactRows, Point, exact_rows, integer_matrix, opposite_twins
 from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth, root_bounds
 from gammabar.problems import KernelProblem, MulticlassKernelProblem, Problem, ProblemError
 from gammabar.problems.problem import require_doubles
@@ -149,6 +149,28 @@ def solve(
     >>> solve([[1], [5]], ["a", "b"], intercept=True).gamma_raw
     2.0
     """
+    _refuse(norm=norm, signed=signed, method=method, digits=digits)
+    require_doubles()
+    problem = _asked(problem, y, intercept, encode=encode, missing=missing).raw()
+    what = "the negative margin" if signed else f"norm {norm}" if norm != "l2" else ""
+    if what and problem.intercept == "free":
+        raise ProblemError(f"{what} has no free intercept here; use intercept='augmented'")
+    watch = limited_watch(time_limit, progress)
+    if what:
+        _unlimited(time_limit, what)
+    if norm != "l2":
+        return _l1(problem, norm, progress)
+    if isinstance(problem, MulticlassKernelProblem):
+        raise ProblemError(
+            "the margin of several classes with a kernel is not proved here; leave out kernel or "
+            "multiclass"
+        )
+    truth = _truth(*_judged(problem, watch), method, watch, digits=digits)
+    return _negative(truth, progress) if signed and not truth.separable else truth
+
+
+def _refuse(norm: str, signed: bool, method: str, digits: Any) -> None:
+    """Raise an error if these options of `solve` are none, or contradict each other."""
     if method not in METHODS:
         raise ProblemError(f"method {method!r} is not one of {', '.join(METHODS)}")
     if norm not in _NORMS:
@@ -159,23 +181,6 @@ def solve(
         raise ProblemError(f"norm {norm} is solved in rationals; leave out method {method!r}")
     if signed and norm != "l2":
         raise ProblemError(f"signed is for norm l2; with {norm} leave it out")
-    require_doubles()
-    problem = _asked(problem, y, intercept, encode=encode, missing=missing).raw()
-    if problem.intercept == "free" and (signed or norm != "l2"):
-        what = "the negative margin" if signed else f"the {norm} margin"
-        raise ProblemError(f"{what} has no free intercept here; use intercept='augmented'")
-    watch = limited_watch(time_limit, progress)
-    if norm != "l2" or signed:
-        _unlimited(time_limit, "the negative margin" if signed else f"norm {norm}")
-    if norm != "l2":
-        return _l1(problem, norm, progress)
-    if isinstance(problem, MulticlassKernelProblem):
-        raise ProblemError(
-            "the margin of several classes with a kernel is not proved here; leave out kernel or "
-            "multiclass"
-        )
-    truth = _truth(*_judged(problem, watch), method, watch, digits=digits)
-    return _negative(truth, progress) if signed and not truth.separable else truth
 
 
 def limited_watch(time_limit: float | None, progress: Progress) -> Watch:
@@ -209,7 +214,6 @@ def _asked(problem: Any, y: Any, intercept: str | bool | None, **table: Any) -> 
 
 def _l1(problem: Problem, norm: str, progress: Progress) -> L1Margin:
     from gammabar.oracle.l1 import solve_l1
-    from gammabar.oracle.rational import integer_matrix
 
     rows, scale = integer_matrix(problem)
     progress("proof")
@@ -220,17 +224,17 @@ def _l1(problem: Problem, norm: str, progress: Progress) -> L1Margin:
 
 
 def _negative(truth: Truth, progress: Progress) -> NegativeMargin:
-    from gammabar.oracle.rational import integer_matrix
     from gammabar.oracle.signed import signed_margin
 
     rows, scale = integer_matrix(truth.problem)
     progress("facets")
     start = perf_counter()
     found = signed_margin(rows, scale, truth.support.tolist())
+    seconds = truth.seconds | {"facets": perf_counter() - start}
     return NegativeMargin(
         problem=truth.problem,
         method=truth.method,
-        seconds=truth.seconds | {"facets": perf_counter() - start},
+        seconds=seconds,
         note=found.statement,
         truth=truth,
         found=found,

@@ -8,8 +8,7 @@ a_i if and only if it holds for the rows s_i Tᵀ a_i, with any regular T and an
 q_i / s_i). So T is chosen to make the covariance of the rows the identity and s_i to make them of
 length one, and the minimum-norm point of these rows is far easier to tell from zero. Rows that
 cannot have a weight go first: if the entries of a column are all of one sign, the rows where it is
-not zero have none, as Σ q_i a_ij = 0. (Presolving of linear programmes knows this as dual fixing;
-making rows isotropic is the rescaling of Dunagan and Vempala [1]_, done once.)
+not zero have none, as Σ q_i a_ij = 0. (Making rows isotropic is the rescaling of [1]_, done once.)
 
 *How wide is it?* The rows themselves are factored, so that γ̄ itself, not its square, competes with
 rounding. Rows a_i of side k are *lifted* to â_i = (a_i, c e_k). Let Âᵀ = Qᵀ R be the lifted rows of

@@ -1,38 +1,20 @@
 """One-vs-one margins: all pairs of many classes on one Gram matrix, with proofs in 64 bits.
 
-It is the road of `gammabar.oracle.linear_system`, compiled for many small systems of integers: for
-the 45 pairs of 1,797 digits the proofs take 7 ms, and 100 ms one by one.
+It is the proof of `gammabar.oracle.linear_system`, compiled for many small systems of integers: for
+the 45 pairs of 1,797 digits it takes 7 ms, and 100 ms one by one. For data of small integers (times
+a power of two) no long numbers are needed:
 
-For data of small integers (times a power of two) a pair's proof needs no long numbers. Let the
-candidate's support rows have the Gram matrix G; their weights q and levels λ solve
-
-    | G   −E | | t q |   | 0 |
-    | Eᵀ   0 | | t λ | = | 1 |,
-
-an integer system A x = b, where E_ij = 1 if row i is of side j of t (`gammabar.oracle.proof`).
-
-1. C ≈ A⁻¹ in doubles. If α = ‖I − C A‖ < ½, all roundings counted, then A is regular, and
-   ‖A⁻¹‖ ≤ ‖C‖/(1 − α) [1]_.
-2. x is found digit by digit, as by Wan [2]_: z = rint(2ˢ C r) and r ← 2ˢ r − A z in integers of 64
-   bits, whose range is tested before. Then x = Σ z_k/2^… + A⁻¹ r/2^… exactly, and by 1. the rest is
-   small: every x_i is known to some hundred bits.
+1. C ≈ A⁻¹ in doubles, and `inverse_bound` proves that A is regular and bounds ‖A⁻¹‖.
+2. x is found digit by digit: z = rint(2ˢ C r) and r ← 2ˢ r − A z in integers of 64 bits, whose
+   range is tested before. Then x = Σ z_k/2^… + A⁻¹ r/2^… exactly, and every x_i is known to some
+   hundred bits.
 3. If all weights are positive, and all other rows are above their levels by more than all that may
-   be off, then the optimality conditions hold with strict inequalities: the support *is* that of
-   the unique q̄, which is the solution of the system. It is not near to it, and nothing is left
-   open: γ̄² and q̄ are rational numbers that have been determined, and have only to be written down.
-4. The doubles that are returned are those next to the exact numbers: the largest one below γ̄ and
-   the smallest one above, and the nearest ones of q̄. If hundred bits do not decide between two of
-   them (γ̄ is a double itself, say), that pair is not answered here.
+   be off, the support *is* that of the unique q̄, which is the solution of the system.
+4. The doubles that are returned are those next to γ̄, and the nearest ones of q̄. If hundred bits do
+   not decide between two of them (γ̄ is a double itself, say), that pair is not answered here.
 
 What is not answered (dependent rows, rows that tie, inseparable pairs, larger numbers) is left to
 the oracle, which is exact for anything.
-
-References
-----------
-.. [1] S. M. Rump (2010), Verification methods: rigorous results using floating-point arithmetic.
-   Acta Numerica 19, Section 10.
-.. [2] Z. Wan (2006), An algorithm to solve integer linear systems exactly using numerical methods.
-   Journal of Symbolic Computation 41.
 """
 
 from __future__ import annotations
@@ -41,11 +23,11 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Self
 
 import numpy as np
 
 from gammabar.oracle.candidate import NARROW, ROOM
+from gammabar.oracle.linear_system import Enclosure
 from gammabar.oracle.rational import integer_rows, largest
 from gammabar.problems.problem import Array, require_doubles
 
@@ -74,16 +56,9 @@ class Answer(Guess):
 
 
 class Pairs:
-    """Hyperplanes between all pairs of classes.
+    """Hyperplanes between all pairs of classes: rows in their order, and where each class begins.
 
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        Rows in the order of their classes; integers or doubles of ordinary size.
-    starts : array of int
-        Where each class begins, and n.
-    intercept : bool
-        Whether it is free.
+    Rows are integers or doubles of ordinary size.
     """
 
     def __init__(self, X: Array, starts: Array, intercept: bool) -> None:
@@ -144,25 +119,28 @@ class Pairs:
         vectors, lengths = self._combined(S, np.where(proved, sizes, 0), digits)
         out: list[Answer | None] = [None] * pairs
         for k in np.flatnonzero(proved).tolist():
-            s = int(sizes[k])
-            solution = _Solution.joined(digits[k, :, : s + self.sides], shifts[k], errors[k])
-            out[k] = self._answer(self._placed(k, S[k, :s]), solution, vectors[k], lengths[k])
+            s, places = int(sizes[k]), np.cumsum(shifts[k]).tolist()
+            powers = np.array([1 << places[-1] - place for place in places], dtype=object)
+            z = list(powers @ digits[k, :, : s + self.sides].astype(object))
+            found = Enclosure(z, places[-1], math.ceil(errors[k]))
+            rows = self._placed(k, S[k, :s])
+            if vectors is not None:
+                w = list(powers @ vectors[k].astype(np.int64).astype(object))
+                out[k] = self._answer(rows, found, w, lengths[k])
         return out
 
-    def _combined(self, S: Array, sizes: Array, digits: Array) -> tuple[Array, Array]:
-        """Σ y_i digits_i x_i of each pair and digit, and Σ |x_i|; no numbers if doubles round."""
+    def _combined(self, S: Array, sizes: Array, digits: Array) -> tuple[Array | None, Array]:
+        """Σ y_i digits_i x_i of each pair and digit (None if doubles round), and Σ |x_i|."""
         from gammabar.oracle._pairs import BITS, combine_all
 
         pairs, d = len(self.pairs), self.X.shape[1]
         vectors, lengths = np.zeros((pairs, _DIGITS, d)), np.zeros((pairs, d))
         if not 2.0**BITS * max(1, int(sizes.max())) * float(np.abs(self.points).max()) < 2.0**53:
-            return vectors * np.nan, lengths
+            return None, lengths
         combine_all(self.points, self.starts, S, sizes, digits, vectors, lengths)
         return vectors, lengths
 
-    def _answer(
-        self, rows: Array, found: _Solution, vectors: Array, lengths: Array
-    ) -> Answer | None:
+    def _answer(self, rows: Array, found: Enclosure, w: list[int], lengths: Array) -> Answer | None:
         """The doubles of a proved pair, if the digits tell them."""
         s, t = len(rows), self.sides
         e, whole = found.error, t << found.places
@@ -171,36 +149,14 @@ class Pairs:
         # The unknowns are t times the levels, whose mean is γ̄²: t² is 1 or 4.
         unit = 2 * self.exponent - found.places - 2 * (t - 1)
         root = _root(found.z[s:], e * t, unit) if all(ends) else None
-        if root is None or np.isnan(vectors).any():
+        if root is None:
             return None
-        w = found.joined_digits(vectors)
         off = [e * int(v) for v in lengths.tolist()]
         if not all(abs(v) >= error << _SLIGHT for v, error in zip(w, off, strict=True)):
             return None
         divisor, shift = t * root.value, self.exponent - found.places - root.exponent
         normal = np.array([_quotient(v, divisor, shift) for v in w])
         return Answer(rows, np.array(weights), normal, root.b, root.lower, root.upper)
-
-
-@dataclass(frozen=True)
-class _Solution:
-    """2^places x = z, up to ± error: weights, then levels; `powers` belong to the digits."""
-
-    z: list[int]
-    places: int
-    error: int
-    powers: Array
-
-    @classmethod
-    def joined(cls, digits: Array, shifts: Array, error: float) -> Self:
-        at = np.cumsum(shifts).tolist()
-        powers = np.array([1 << at[-1] - place for place in at], dtype=object)
-        z = list(powers @ digits.astype(object))
-        return cls(z, at[-1], math.ceil(error), powers)
-
-    def joined_digits(self, digits: Array) -> list[int]:
-        """Integers whose digits are given, as doubles."""
-        return list(self.powers @ digits.astype(np.int64).astype(object))
 
 
 def _quotient(value: int, divisor: int, exponent: int) -> float:

@@ -60,23 +60,20 @@ def spread(n: int, rows: Rows, weights: Floats) -> Floats:
     return dense
 
 
+def without(n: int, some: Rows, others: Rows) -> Rows:
+    """Rows of the first kind that are not of the second, in their order."""
+    gone = np.zeros(n, np.bool_)
+    gone[others] = True
+    return some[~gone[some]]
+
+
 @dataclass(frozen=True)
 class _Scan:
-    """What a pass has found.
+    """What a pass over some rows (None: all) of n has found.
 
-    Attributes
-    ----------
-    square : float
-        ‖w‖² of the point w.
-    above : array
-        How far each of `rows` is above the level of its side. Rough, but right for rows that may be
-        below it, unless more of them are certainly below than were asked for.
-    rows : array of int or None
-        The rows that were looked at; None for all.
-    least : float
-        The mean over the sides of the smallest score.
-    level : float
-        The largest level, without its sign.
+    `square` is ‖w‖², `above` how far each of the rows is above the level of its side: rough, but
+    right for rows that may be below it, unless more of them are certainly below than were asked
+    for. `least` is the mean over the sides of the smallest score, `level` the size of the largest.
     """
 
     square: float
@@ -84,13 +81,15 @@ class _Scan:
     rows: Rows | None
     least: float
     level: float
+    n: int
 
-    def lowest(self, most: int, slack: float, without: Rows) -> Rows:
-        """Rows furthest below their level, by more than the slack; not those of `without`."""
-        most = min(most, len(self.above))
-        lowest = np.argpartition(self.above, most - 1)[:most]
-        lowest = lowest[self.above[lowest] < -slack]
-        return np.setdiff1d(lowest if self.rows is None else self.rows[lowest], without)
+    def lowest(self, most: int, slack: float, others: Rows) -> Rows:
+        """Rows furthest below their level, by more than the slack, besides others; in order."""
+        lowest = np.flatnonzero(self.above < -slack)
+        if len(lowest) > most:
+            lowest = lowest[np.argpartition(self.above[lowest], most - 1)[:most]]
+        lowest = lowest if self.rows is None else self.rows[lowest]
+        return np.sort(without(self.n, lowest, others))
 
 
 class Scans:
@@ -139,7 +138,8 @@ class Scans:
         if rows is None:
             self._choose(scores - level)
         top = float(np.abs(levels).max())
-        return _Scan(float(weighed.sum()), scores - level, rows, float(np.mean(least)), top)
+        mean = sum(least) / len(least)
+        return _Scan(float(weighed.sum()), scores - level, rows, mean, top, problem.n)
 
     def all_rows(self) -> None:
         """Look at all rows in the next pass."""

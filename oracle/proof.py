@@ -18,11 +18,10 @@ free), their affine hull is everything, so that the solution of the system is a 
 exactly, and positive weights are all that is left to prove (Gordan).
 
 If weights are negative or rows are below their level, they leave or enter, and the proof is tried
-again. Two equal points of opposite classes prove by themselves that nothing separates the data.
-Ties and dependent rows are left to rational arithmetic: Wolfe's method, exact. A violated row
-enters, rows with negative weight leave, so that it ends with the truth after finitely many rounds
-whatever the candidate was. Small supports take this road at once, because their fractions are
-short.
+again. Two equal points of opposite classes prove that nothing separates the data. Ties, dependent
+rows and small supports, whose fractions are short, go to Wolfe's method in rational arithmetic: a
+violated row enters, rows with negative weight leave, so that it ends with the truth whatever the
+candidate was.
 
 With a free intercept the rows have two *sides*, the classes, and q puts half of its weight on each:
 the point is half the difference of a point of either hull. All that changes is that a row is
@@ -44,7 +43,7 @@ from flint import fmpz_mat
 from gammabar.oracle.candidate import Watch
 from gammabar.oracle.linear_algebra import PRIMES, pivots
 from gammabar.oracle.linear_system import Enclosure, GramSystem, RowSystem, System, enclose
-from gammabar.oracle.pricing import Rows, spread
+from gammabar.oracle.pricing import Rows, spread, without
 from gammabar.oracle.rational import ExactRows, integers_of
 from gammabar.problems.problem import Floats
 
@@ -52,8 +51,10 @@ Found = TypeVar("Found")
 
 #: Supports that are solved for in rationals at once.
 _SMALL = 12
-#: Bits of the enclosures that decide: of the first, and of the second where rows nearly tie.
-_BITS, _MORE = 72, 400
+#: Bits of the enclosures that decide: of the first, and of the next where rows nearly tie.
+_BITS = (24, 72, 400)
+#: Share of the level that the error of an enclosure may be before rows are compared with it.
+_COARSE = 1 << 12
 #: Bits of those that coordinates are taken from.
 _FINE = 96
 #: Supports that are tried before rational arithmetic takes over.
@@ -154,13 +155,12 @@ class SupportProof:
         """Bounds of γ̄² with a relative distance below 2^−bits, if the system yields them."""
         found = self.enclosure
         while True:
-            total, doubt = sum(found.z[len(self.support) :]), self.system.t * found.error
-            missing = bits + 2 - (max(0, total - doubt).bit_length() - (2 * doubt).bit_length())
+            value, doubt, unit = self.system.square(found)
+            missing = bits + 2 - (max(0, value - doubt).bit_length() - (2 * doubt).bit_length())
             known = found.places - found.error.bit_length()
             better = enclose(self.system, known + missing, found) if missing > 0 else None
             if better is None:
-                unit = self._level_unit(found) / self.system.t
-                return (total - doubt) * unit, (total + doubt) * unit
+                return (value - doubt) * unit, (value + doubt) * unit
             found = better
 
     def _level_unit(self, found: Enclosure) -> Fraction:
@@ -189,15 +189,12 @@ class SupportProof:
         system, found = self.system, self.fine
         if not isinstance(system, RowSystem):
             return None
-        s = len(self.support)
-        zero = system.cancelling()
-        values = [
-            0 if gone else v for v, gone in zip(system.combine(found.z[:s]), zero, strict=True)
-        ]
-        error = found.error * s << system.depth + _SLIGHT
-        if not all(gone or abs(v) > error for v, gone in zip(values, zero, strict=True)):
+        zero = system.vanishing(dimension)
+        values = system.combine(found.z[: len(self.support)], dimension)
+        error = found.error * len(self.support) << system.depth + _SLIGHT
+        if not all(j in zero or abs(v) > error for j, v in enumerate(values)):
             return None
-        return system.spread(values, dimension)
+        return [0 if j in zero else v for j, v in enumerate(values)]
 
     def separating(self, dimension: int, radius_squared: Fraction) -> list[int] | None:
         """Integers w with ⟨a_i, w⟩ > 0 for all rows, near to a multiple of Aᵀq̄; one side only."""
@@ -207,7 +204,7 @@ class SupportProof:
         level = (found.z[s] - found.error) * system.border * system.unit
         if not isinstance(system, RowSystem) or level <= found.error * s * radius_squared:
             return None
-        return system.spread(system.combine(found.z[:s]), dimension)
+        return system.combine(found.z[:s], dimension)
 
     def light(self) -> tuple[list[int], Fraction] | None:
         """Weights of 128 bits, of the same sum on each side, and an eigenvalue, if doubles show it.
@@ -271,12 +268,12 @@ def prove_support(
         system = _system_of(rows, support)
         if system is None:
             return None
-        found = None
-        for bits in (_BITS, _MORE):
+        found = better = None
+        spans = isinstance(system, RowSystem) and system.spans
+        for bits in _BITS:
             found = enclose(system, bits, found)
             if found is None:
                 return None
-            spans = isinstance(system, RowSystem) and system.spans
             clear, better = _compared(rows, support, system, found, spans)
             if clear:
                 return SupportProof(support, system, found, trial, spans)
@@ -296,7 +293,7 @@ def _system_of(rows: ExactRows, support: Rows) -> System | None:
     doubles = rows.doubles(support)
     if doubles is not None:
         system = RowSystem(doubles, sides)
-        if system.usable:
+        if system.slices:
             return system
     return GramSystem(*rows.gram(support), sides)
 
@@ -312,7 +309,10 @@ def _compared(
     above.
     """
     s, z, e = len(support), found.z, found.error
+    last = found.places >= _BITS[-1]
     if min(z[:s]) <= e:
+        if not last and min(map(abs, z[:s])) <= e:
+            return False, None
         left = support[np.array([v > e for v in z[:s]])]
         # A weight that may be zero is that of a tie; without its row the others may span less.
         return False, left if len(left) and (spans or min(z[:s]) < -e) else None
@@ -321,8 +321,10 @@ def _compared(
     unit = system.border * system.unit
     slack = e * (s * rows.radius_squared() + unit)
     levels = [level * unit for level in z[s:]]
+    if not last and slack * _COARSE > sum(levels):
+        return False, None  # more bits first: they cost less than another look at all rows
     point = rows.point(support, z[:s])
-    left = np.setdiff1d(rows.doubtful(point, *(level + slack for level in levels)), support)
+    left = without(rows.n, rows.doubtful(point, *(level + slack for level in levels)), support)
     if len(left) > _DOUBTFUL:
         return False, None
     left = left[~rows.repeated(left, support)] if len(left) else left

@@ -7,17 +7,10 @@ and only the few that it cannot clear are visited in exact arithmetic.
 
 The error bound is the standard one for inner products [1]_: whatever the order of summation,
 with or without fused multiply-add, |fl(x·w) − x·w| ≤ k u/(1 − k u) · ‖x‖ ‖w‖ for k products, and
-k 2⁻¹⁰⁷⁴ more where products underflow. Doubles see the problem at a scale (`tame`) where
-the first term is far above the second and neither it nor a score over- or underflows. A bound or a
-score that is infinite or no number clears no row.
-
-Data are integers times a power of two. Integers of 64 bits are used only where a bound on their
-size, computed in Python's integers, shows that no negation, sum or product leaves their range;
-doubles only where every sum stays below 2⁵³.
-
-Squares of numbers near 1e±300 leave the range of doubles, and so do the values of a polynomial
-kernel of numbers near 1e±40. `tame` multiplies rows by a power of two, which is exact, before
-doubles see them; integers and rationals always see the original data.
+k 2⁻¹⁰⁷⁴ more where products underflow. Doubles see the problem at a scale (`tame`, a power of two)
+where the first term is far above the second and nothing overflows; integers and rationals always
+see the original data. A bound or a score that is infinite or no number clears no row. Integers of
+64 bits are used only where a bound on their size shows that no sum or product leaves their range.
 
 References
 ----------
@@ -33,13 +26,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from operator import lshift, mul
 from typing import Any
 
 import numpy as np
 from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
-from gammabar.oracle.pricing import sides_of, spread
+from gammabar.oracle.pricing import sides_of, spread, without
 from gammabar.problems import (
     DenseProblem,
     Kernel,
@@ -126,13 +120,9 @@ class ExactRows(ABC):
         """Two rows whose sum is zero because they are one point with both labels, if known."""
         return None
 
-    @cached_property
     @abstractmethod
-    def _largest(self) -> Fraction: ...
-
     def radius_squared(self) -> Fraction:
         """The largest squared row norm."""
-        return self._largest
 
     def coordinates(
         self, rows: NDArray[np.int64], numerators: list[int]
@@ -160,7 +150,7 @@ class ExactRows(ABC):
 
         There is a threshold for each side. Rows of the point itself are not tested.
         """
-        outside = np.setdiff1d(self.doubtful(point, *thresholds), point.rows).tolist()
+        outside = without(self.n, self.doubtful(point, *thresholds), point.rows).tolist()
         scored = [(self.score(i, point) - thresholds[self.side[i]], i) for i in outside]
         return sorted(pair for pair in scored if pair[0] < 0)
 
@@ -232,13 +222,22 @@ def _as_double(value: Fraction) -> float:
     try:
         return float(value)
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+        return math.inf if value > 0 else -math.inf
 
 
 class _Coordinates(ExactRows):
     """What linear and multiclass rows share: points have coordinates."""
 
-    X: Any
+    def __init__(self, problem: Any) -> None:
+        super().__init__(problem)
+        self.points, self.X = problem.points, problem.X
+
+    @cached_property
+    def _largest(self) -> Fraction:
+        return largest_norm(self.points)
+
+    def radius_squared(self) -> Fraction:
+        return self._largest
 
     def _scale_of(
         self, point: Point, thresholds: Sequence[Fraction]
@@ -266,7 +265,6 @@ class _Coordinates(ExactRows):
 class _Linear(_Coordinates):
     def __init__(self, problem: LinearProblem) -> None:
         super().__init__(problem)
-        self.points, self.X = problem.points, problem.X
         self.y = np.asarray(problem.y, dtype=np.int64)
 
     def _rows(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
@@ -283,7 +281,7 @@ class _Linear(_Coordinates):
             return None
         signs = self.y[rows].astype(np.float64)
         if not is_sparse(block):
-            return values.astype(np.float64) * signs[:, None]
+            return np.asarray(values, dtype=np.float64) * signs[:, None]
         from scipy.sparse import csr_array
 
         block = csr_array(block.astype(np.float64))
@@ -302,10 +300,6 @@ class _Linear(_Coordinates):
         known = isinstance(self.problem, DenseProblem | SparseProblem)
         return opposite_twins(self.X, self.y) if known else None
 
-    @cached_property
-    def _largest(self) -> Fraction:
-        return largest_norm(self.points)
-
     def coordinates(self, rows: NDArray[np.int64], numerators: list[int]) -> tuple[fmpz_mat, int]:
         integers, exponent = self._rows(rows)
         return _combination(numerators, integers), exponent
@@ -318,7 +312,7 @@ class _Linear(_Coordinates):
 
     def doubtful(self, point: Point, *thresholds: Fraction) -> NDArray[np.int64]:
         left = self._soon_doubtful(point, thresholds)
-        if not len(np.setdiff1d(left, point.rows)):
+        if not len(without(self.n, left, point.rows)):
             return left
         vector, levels = self._scale_of(point, thresholds)
         scores, level = self.problem.some_scores(left, vector), self.by_row(levels, left)
@@ -358,7 +352,7 @@ class _Multiclass(_Coordinates):
 
     def __init__(self, problem: MulticlassProblem) -> None:
         super().__init__(problem)
-        self.points, self.X, self.k = problem.points, problem.X, problem.k
+        self.k = problem.k
         self.labels = np.asarray(problem.labels, dtype=np.int64)
 
     def _pairs(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -377,10 +371,6 @@ class _Multiclass(_Coordinates):
         )
         entries = [v * s for v, s in zip(inner.entries(), signs.ravel().tolist(), strict=True)]
         return fmpz_mat(len(rows), len(rows), entries), Fraction(4) ** exponent / 2
-
-    @cached_property
-    def _largest(self) -> Fraction:
-        return largest_norm(self.points)
 
     def coordinates(self, rows: NDArray[np.int64], numerators: list[int]) -> tuple[fmpz_mat, int]:
         """√2 w, as the flattened d × k matrix."""
@@ -460,8 +450,7 @@ class KernelRows(ExactRows):
         entries, unit = self.entries(rows, rows)
         return fmpz_mat(len(rows), len(rows), entries), unit
 
-    @cached_property
-    def _largest(self) -> Fraction:
+    def radius_squared(self) -> Fraction:
         kernel = self.kernel
         if kernel.name == "precomputed":
             return Fraction(max(np.diagonal(np.asarray(self.X)).tolist()))
@@ -543,8 +532,9 @@ def integer_rows(X: Any, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
     shift = np.where(nonzero, exponent - smallest, 0)
     if int(shift.max()) + 53 < 63:
         return whole << shift, smallest
-    wide = [int(v) << int(s) for v, s in zip(whole.flat, shift.flat, strict=True)]
-    return np.array(wide, dtype=object).reshape(whole.shape), smallest
+    wide = np.empty(whole.size, dtype=object)
+    wide[:] = list(map(lshift, whole.ravel().tolist(), shift.ravel().tolist()))
+    return wide.reshape(whole.shape), smallest
 
 
 def signed_rows(X: Any, y: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
@@ -575,7 +565,7 @@ def largest(array: NDArray[Any]) -> int:
 
 def exponent_of(X: Any) -> int:
     """e with 2ᵉ⁻¹ ≤ max |x| < 2ᵉ, up to rounding, for a dense or sparse matrix; 0 for zero."""
-    values = X.data if hasattr(X, "toarray") else X
+    values = X.data if is_sparse(X) else X
     top = max(-float(values.min()), float(values.max())) if values.size else 0.0
     return int(np.frexp(top)[1])
 
@@ -608,9 +598,8 @@ def squared_norms(X: Any) -> tuple[NDArray[np.float64], int, float]:
     """
     k = exponent_of(X)
     k = k if abs(k) > 300 else 0
-    if hasattr(X, "toarray"):
-        values = X.astype(np.float64)
-        values.data = np.ldexp(values.data, -k)
+    if is_sparse(X):
+        values = _divided(X, k)
         squares = np.asarray(values.multiply(values).sum(axis=1)).ravel()
     else:
         squares = np.empty(len(X))
@@ -671,7 +660,7 @@ def _norms(X: Any, rows: NDArray[np.int64]) -> list[Fraction]:
     if integers.dtype != object and largest(integers) ** 2 * X.shape[1] < 2**63:
         squares = np.einsum("ij,ij->i", integers, integers).tolist()
     else:
-        squares = [sum(int(v) ** 2 for v in row) for row in integers]
+        squares = [sum(map(mul, row, row)) for row in integers.tolist()]
     return [square * Fraction(4) ** exponent for square in set(squares)]
 
 
@@ -754,18 +743,13 @@ def _base(problem: KernelProblem) -> Fraction:
 
 def _tame_kernel(problem: KernelProblem) -> tuple[KernelProblem, int]:
     kernel, k = problem.kernel, exponent_of(problem.X)
-    if problem.normalised:  # has no scale; its doubles propose and decide nothing
-        return problem, 0
-    if kernel.name == "precomputed":
-        if abs(k) <= _LINEAR or problem.X.dtype.kind != "f":
-            return problem, 0
-        return KernelProblem(_divided(problem.X, k), problem.y, kernel), k
-    if kernel.name == "linear":
-        if abs(k) <= _LINEAR:
-            return problem, 0
-        return KernelProblem(_divided(problem.X, k), problem.y, kernel), 2 * k
+    if problem.normalised or kernel.name not in ("precomputed", "linear", "poly"):
+        return problem, 0  # a normalised kernel has no scale; its doubles decide nothing
     if kernel.name != "poly":
-        return problem, 0
+        given = kernel.name == "precomputed"
+        if abs(k) <= _LINEAR or (given and problem.X.dtype.kind != "f"):
+            return problem, 0
+        return KernelProblem(_divided(problem.X, k), problem.y, kernel), k if given else 2 * k
     base = _base(problem)
     if base == 0:
         return problem, 0
@@ -781,7 +765,7 @@ def _tame_kernel(problem: KernelProblem) -> tuple[KernelProblem, int]:
 
 def _divided(X: Any, k: int) -> Any:
     """X / 2ᵏ in doubles."""
-    if not hasattr(X, "toarray"):
+    if not is_sparse(X):
         return np.ldexp(X.astype(np.float64), -k)
     scaled = X.astype(np.float64)
     scaled.data = np.ldexp(scaled.data, -k)

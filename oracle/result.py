@@ -32,20 +32,10 @@ Squares = tuple[Fraction, Fraction]
 class Margin(ABC):
     """A margin of a problem and its dual weights, proved.
 
-    Margins come in two conventions. `gamma`, `gamma_lo` and `gamma_hi` are those of the papers:
-    rows divided by the largest row norm (ℓ₁: by the largest entry). `gamma_raw` and what has
-    `raw=True` are in the units of the data.
-
-    Attributes
-    ----------
-    problem : Problem
-        What was solved.
-    method : str
-        Where the candidate came from; it has no bearing on what is proved.
-    seconds : dict
-        Time spent, by stage.
-    note : str
-        What the result rests on besides the data, if anything.
+    `gamma`, `gamma_lo` and `gamma_hi` are in the convention of the papers: rows divided by the
+    largest row norm (ℓ₁: by the largest entry). `gamma_raw`, and what has `raw=True`, are in the
+    units of the data. `method` says where the candidate came from, which has no bearing on what is
+    proved; `seconds` the time spent, by stage; `note` what the result rests on besides the data.
     """
 
     problem: Problem = field(repr=False)
@@ -65,12 +55,11 @@ class Margin(ABC):
 
     @property
     def numerators(self) -> list[int]:
-        """Dual weights of the support, times `total`."""
+        """Dual weights of the support, times `total`, their sum."""
         return list(self.dual.numerators)
 
     @property
     def total(self) -> int:
-        """The sum of the numerators."""
         return int(self.dual.total)
 
     @property
@@ -121,44 +110,41 @@ class Margin(ABC):
         return function(*(self.squares if raw else self.unit_squares))
 
     @cached_property
-    def gamma_bounds(self) -> tuple[float, float]:
-        """The tightest doubles that are proved to enclose the margin (papers' convention)."""
-        low, high = self._decided(signed_bounds, raw=False)
+    def gamma_raw_bounds(self) -> tuple[float, float]:
+        """The tightest doubles that are proved to enclose the margin, in the units of the data."""
+        low, high = self._decided(signed_bounds, raw=True)
         return low, high
 
     @cached_property
-    def gamma_raw_bounds(self) -> tuple[float, float]:
-        """The tightest doubles that are proved to enclose it in the units of the data."""
-        low, high = self._decided(signed_bounds, raw=True)
+    def _bounds(self) -> tuple[float, float]:
+        low, high = self._decided(signed_bounds, raw=False)
         return low, high
 
     @property
     def gamma_lo(self) -> float:
         """The largest double that is proved not to exceed the margin (papers' convention)."""
-        return self.gamma_bounds[0]
+        return self._bounds[0]
 
     @property
     def gamma_hi(self) -> float:
         """The smallest double that is proved not to be below it (papers' convention)."""
-        return self.gamma_bounds[1]
+        return self._bounds[1]
 
-    @cached_property
+    @property
     def gamma(self) -> float:
         """The margin in the papers' convention, as the double in the middle of its enclosure."""
-        low, high = self.gamma_bounds
-        return low + (high - low) / 2
+        return _middle(*self._bounds)
 
-    @cached_property
+    @property
     def gamma_raw(self) -> float:
         """The margin in the units of the data."""
-        low, high = self.gamma_raw_bounds
-        return low + (high - low) / 2
+        return _middle(*self.gamma_raw_bounds)
 
     @cached_property
     def q(self) -> NDArray[np.float64]:
         """The dual weights as doubles, one per row."""
         dense = np.zeros(self.problem.n)
-        dense[self.support] = [v / self.total for v in self.numerators]
+        dense[self.support] = self.dual.weights()
         return dense
 
     def digits(self, count: int = 17, *, raw: bool = False) -> str:
@@ -213,9 +199,8 @@ class Truth(Margin):
     primal : (array of int, list of int) or None
         Rows and coefficients of the w that gives the lower of the `bounds`, if it is not Aᵀq.
     deficit : Fraction
-        Zero, unless the Gram matrix that was given is not known to be positive semidefinite: then
-        bounds are those of all such matrices at this distance of it (`oracle.enclosure`), and the
-        radius is that of the matrix given.
+        Zero unless the Gram matrix is not known to be positive semidefinite: bounds are then those
+        of all such matrices at this distance of it, and the radius that of the matrix given.
     """
 
     radius_squared: Fraction = field(repr=False)
@@ -234,7 +219,7 @@ class Truth(Margin):
 
     @property
     def radius_squared_lo(self) -> Fraction:
-        """The largest squared row norm; it is known exactly."""
+        """The same as `radius_squared`, by the names of its bounds."""
         return self.radius_squared
 
     radius_squared_hi = radius_squared_lo
@@ -255,18 +240,19 @@ class Truth(Margin):
         return bool(self.proof.decide(lambda square: square > 0))
 
     @property
+    def squares(self) -> Squares:
+        if self.bounds is None:
+            return self.proof.square, self.proof.square
+        return self.bounds[0] ** 2, self.bounds[1] ** 2
+
+    @property
     def square_lo(self) -> Fraction:
         """The lower bound of γ̄² in the units of the data; equal to the upper one when `exact`."""
-        return self.bounds[0] ** 2 if self.bounds else self.proof.square
+        return self.squares[0]
 
     @property
     def square_hi(self) -> Fraction:
-        """The upper bound."""
-        return self.bounds[1] ** 2 if self.bounds else self.proof.square
-
-    @property
-    def squares(self) -> Squares:
-        return self.square_lo, self.square_hi
+        return self.squares[1]
 
     @property
     def gamma_squared(self) -> Fraction | None:
@@ -281,16 +267,9 @@ class Truth(Margin):
         return self.proof.decide(lambda square: function(square / unit, square / unit), bits)
 
     @cached_property
-    def q(self) -> NDArray[np.float64]:
-        """The dual weights as doubles, one per row."""
-        dense = np.zeros(self.problem.n)
-        dense[self.support] = self.proof.weights()
-        return dense
-
-    @cached_property
     def radius(self) -> float:
         """The largest row norm."""
-        return sqrt_doubles(self.radius_squared)[0]
+        return _sqrt_doubles(self.radius_squared)[0]
 
     @cached_property
     def direction(self) -> NDArray[np.float64]:
@@ -302,20 +281,19 @@ class Truth(Margin):
         self._require_margin()
         if not isinstance(self.problem, KernelProblem):
             short = self.proof.vector(self.problem.dimension) if self.exact else None
-            return unit_vector(self._vector() if short is None else short)
+            if short is None:
+                from gammabar.oracle.rational import exact_rows
+
+                vector = exact_rows(self.problem).point(self.support, self.numerators).vector
+                assert vector is not None
+                short = [int(v) for v in vector.entries()]
+            return _unit_vector(short)
         # Rounded only here: sums of rounded q̄ cancel where γ̄ is small, or leave the doubles.
         dense, high = np.zeros(self.problem.n), self.square_hi
-        dense[self.support] = [root_ratio(Fraction(v, self.total), high) for v in self.numerators]
+        dense[self.support] = [_root_ratio(Fraction(v, self.total), high) for v in self.numerators]
         if not np.isfinite(dense).all():
             raise ProblemError("γ̄ is so small that the coefficients of w are no doubles")
         return dense
-
-    def _vector(self) -> list[int]:
-        from gammabar.oracle.rational import exact_rows
-
-        vector = exact_rows(self.problem).point(self.support, self.numerators).vector
-        assert vector is not None
-        return [int(v) for v in vector.entries()]
 
     def _require_margin(self) -> None:
         if not self.separable:
@@ -324,7 +302,7 @@ class Truth(Margin):
     @cached_property
     def reciprocal(self) -> float:
         """1/γ̄ in the units of the data, rounded."""
-        return float(self._decided(lambda _, high: root_ratio(Fraction(1), high), raw=True))
+        return float(self._decided(lambda _, high: _root_ratio(Fraction(1), high), raw=True))
 
     @property
     def w(self) -> NDArray[np.float64]:
@@ -344,7 +322,7 @@ class Truth(Margin):
         self._require_margin()
         if self.exact:
             half = self.proof.half_difference()  # class −1 is the first side
-            return float(self.proof.decide(lambda square: root_ratio(half, square)))
+            return float(self.proof.decide(lambda square: _root_ratio(half, square)))
         scores = self.problem.scores(self.direction)
         positive = np.asarray(self.problem.y) > 0
         return float(scores[~positive].min() - scores[positive].min()) / 2
@@ -407,12 +385,7 @@ class Truth(Margin):
 class L1Margin(Margin):
     """The ℓ₁ margin of a problem: w in the ℓ₁ ball, or in the simplex.
 
-    Attributes
-    ----------
-    norm : str
-        "l1" or "l1-simplex".
-    found : L1Truth
-        Its value, or bounds of it, as rationals in the units of the data, with w and q.
+    `found` has its value, or bounds of it, as rationals in the units of the data, with w and q.
     """
 
     norm: str
@@ -459,12 +432,8 @@ class L1Margin(Margin):
 class NegativeMargin(Margin):
     """The signed margin ρ ≤ 0 of data that cannot be separated (Ramdas and Peña 2015, §5.2).
 
-    Attributes
-    ----------
-    truth : Truth
-        The proof that they cannot: its q̄ is the one here.
-    found : SignedMargin
-        ρ², or bounds of it, and a direction that has the lower bound as its margin.
+    The q̄ of `truth` proves that they cannot; `found` has ρ², or bounds of it, and a direction that
+    has the lower bound as its margin.
     """
 
     truth: Truth = field(repr=False)
@@ -564,19 +533,19 @@ def _place_point(text: str, exponent: int, ends: bool) -> str:
     return f"{head}e{exponent:+d}"
 
 
-def root_bounds(square: Fraction) -> tuple[Fraction, Fraction]:
-    """Rationals of about 64 bits lo ≤ √square ≤ hi, of any size; equal where the root is short."""
+def root_bounds(square: Fraction, bits: int = 64) -> tuple[Fraction, Fraction]:
+    """Rationals of about so many bits lo ≤ √square ≤ hi, equal where the root is short."""
     if square == 0:
         return Fraction(0), Fraction(0)
-    # An even shift brings the radicand to at least 126 bits, so that the root has 63 or more.
-    shift = 126 - (square.numerator.bit_length() - square.denominator.bit_length())
+    # An even shift brings the radicand to twice as many bits, or one or two less.
+    shift = 2 * (bits - 1) - (square.numerator.bit_length() - square.denominator.bit_length())
     shift += shift % 2
     scaled = square * Fraction(2) ** shift
     root, unit = isqrt(scaled.numerator // scaled.denominator), Fraction(2) ** (shift // 2)
     return Fraction(root) / unit, Fraction(root + (root * root != scaled)) / unit
 
 
-def sqrt_doubles(square: Fraction) -> tuple[float, float]:
+def _sqrt_doubles(square: Fraction) -> tuple[float, float]:
     """The tightest doubles lo ≤ √square ≤ hi, equal exactly where the root is a double."""
     try:
         low = high = float(root_bounds(square)[0])
@@ -592,20 +561,23 @@ def sqrt_doubles(square: Fraction) -> tuple[float, float]:
 def signed_bounds(low: Fraction, high: Fraction) -> tuple[float, float]:
     """The tightest doubles around every x with low ≤ x|x| ≤ high."""
     if low == high >= 0:
-        return sqrt_doubles(low)
-    below = sqrt_doubles(low)[0] if low >= 0 else -sqrt_doubles(-low)[1]
-    above = sqrt_doubles(high)[1] if high >= 0 else -sqrt_doubles(-high)[0]
+        return _sqrt_doubles(low)
+    below = _sqrt_doubles(low)[0] if low >= 0 else -_sqrt_doubles(-low)[1]
+    above = _sqrt_doubles(high)[1] if high >= 0 else -_sqrt_doubles(-high)[0]
     return below, above
 
 
-def root_ratio(value: Fraction, square: Fraction) -> float:
-    """value/√square to the nearest double or the one next to it; infinite beyond the doubles."""
-    scaled = value * abs(value) / square
-    low, high = signed_bounds(scaled, scaled)
+def _middle(low: float, high: float) -> float:
     return low + (high - low) / 2
 
 
-def unit_vector(whole: list[int]) -> NDArray[np.float64]:
+def _root_ratio(value: Fraction, square: Fraction) -> float:
+    """value/√square to the nearest double or the one next to it; infinite beyond the doubles."""
+    scaled = value * abs(value) / square
+    return _middle(*signed_bounds(scaled, scaled))
+
+
+def _unit_vector(whole: list[int]) -> NDArray[np.float64]:
     """Integers of any size, divided by the root of the sum of their squares."""
     square = sum(v * v for v in whole)
     # The root has at least 64 bits, so that what isqrt leaves out is far below a rounding.

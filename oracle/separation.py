@@ -40,13 +40,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
-from gammabar.oracle.candidate import Progress, load_core, silent
+from gammabar.oracle.candidate import Progress, TimeUp, Watch, load_core, silent
 from gammabar.oracle.certificate import head_section, write_certificate
 from gammabar.oracle.l1 import solve_l1
 from gammabar.oracle.linear_algebra import combined, coordinates, loose_columns, null_space, pivots
@@ -71,15 +71,13 @@ class Separation:
     Attributes
     ----------
     problem : Problem
-        The points, with a constant feature if there is an intercept.
+        The points, with a constant feature, the last, if there is an intercept.
     direction : list of int
         β: no row has a negative product with it, and all rows off the boundary a positive one.
     boundary : array of int
         Rows that every direction of recession leaves on the boundary.
     diverging, unidentified : lists of int
-        Columns, the intercept being the last, whose coefficients diverge; those that no row
-        determines, whatever else the data are.
-    seconds : float
+        Columns whose coefficients diverge; those that no row determines.
     """
 
     problem: Problem = field(repr=False)
@@ -140,14 +138,10 @@ def separation(
 
     Parameters
     ----------
-    problem : Problem, or an array, DataFrame or sparse matrix X
-        Linear, of two classes.
-    y : array or str, optional
-        The labels, if X was given, or the name of their column in a DataFrame.
+    problem, y, encode, missing
+        As for `solve`; linear, of two classes.
     intercept : bool
         Whether the model has one; a problem that was made with one (of either kind) has it.
-    encode, missing
-        For a DataFrame X: as in `gammabar.problems.from_arrays`.
     time_limit : float, optional
         Seconds after which the search is given up, at its next step, with a `ProblemError`.
     progress : callable
@@ -173,48 +167,31 @@ def separation(
     rows = with_intercept(problem.raw(), "augmented" if biased else "none")
     assert isinstance(rows, DenseProblem | SparseProblem)
     load_core(rows)  # before the clock starts
-    clock = _Clock(time_limit, progress)
-    found = _Search(rows, clock).run()
-    return Separation(problem=rows, seconds=clock.spent(), **found)
+    watch, start = limited_watch(time_limit, progress), perf_counter()
+    try:
+        found = _Search(rows, watch).run()
+    except TimeUp:
+        raise ProblemError(f"the separation is not decided after {time_limit:g} seconds") from None
+    return Separation(problem=rows, seconds=perf_counter() - start, **found)
 
 
-class _Clock:
-    """The time that is left, and who is told what it is spent on."""
-
-    def __init__(self, limit: float | None, progress: Progress) -> None:
-        self.watch, self.start = limited_watch(limit, progress), perf_counter()
-
-    def spent(self) -> float:
-        return perf_counter() - self.start
-
-    def stage(self, text: str) -> float | None:
-        """Begin something else; the seconds that are left for it."""
-        limit = self.watch.limit
-        if limit is not None and self.spent() >= limit:
-            raise ProblemError(f"the separation is not decided after {limit:g} seconds")
-        self.watch.progress(text)
-        return None if limit is None else limit - self.spent()
-
-    def solve(self, problem: Problem, stage: str) -> Truth:
-        """The maximum margin, in the time that is left."""
-        truth = solve(problem, time_limit=self.stage(stage))
-        if truth.separable is None:
-            self.stage("")  # the time is up
-        return truth
+def _solved(problem: Problem, watch: Watch, stage: str) -> Truth:
+    """The maximum margin, in the time that is left."""
+    watch.stage(stage)
+    truth = solve(problem, time_limit=watch.left())
+    if truth.separable is None:
+        raise TimeUp
+    return truth
 
 
-class _Answer(NamedTuple):
-    """Weights of rows whose sum is zero, or a direction that separates them."""
-
-    weights: Weights
-    direction: list[int] | None
+Answer = tuple[Weights, list[int] | None]  # weights with sum zero, or a direction that separates
 
 
 class _Search:
     """What separates the rows of a problem, as integers."""
 
-    def __init__(self, problem: DenseProblem | SparseProblem, clock: _Clock) -> None:
-        self.problem, self.clock = problem, clock
+    def __init__(self, problem: DenseProblem | SparseProblem, watch: Watch) -> None:
+        self.problem, self.watch = problem, watch
         self.n, self.d = problem.n, problem.dimension
 
     @cached_property
@@ -224,7 +201,7 @@ class _Search:
 
     def run(self) -> dict[str, Any]:
         """Fields of the result."""
-        truth = self.clock.solve(self.problem, "maximum margin")
+        truth = _solved(self.problem, self.watch, "maximum margin")
         if truth.separable:
             return self.fields(_direction(truth), [], dict)
         proof = truth.proof
@@ -280,14 +257,14 @@ class _Search:
         while direction is None:
             q = _merged(table, q, {outside[k]: v for k, v in weights.items()})
             basis = null_space(table[sorted(q)])  # of the directions orthogonal to it
-            self.clock.stage(f"rank {table.shape[1] - basis.ncols()} of the boundary")
+            self.watch.stage(f"rank {table.shape[1] - basis.ncols()} of the boundary")
             image = _product(table, basis)
             outside = np.flatnonzero((image != 0).any(axis=1)).tolist()
             if not outside:
                 direction = [0] * table.shape[1]
                 break
             rows = image[outside]
-            weights, step = _asked(rows // math.gcd(*rows.ravel().tolist()), self.clock)
+            weights, step = _asked(rows // math.gcd(*rows.ravel().tolist()), self.watch)
             if step is not None:
                 direction = integers_of(basis * fmpz_mat(basis.ncols(), 1, step))
         spanned = sorted(set(range(self.n)).difference(outside, q))
@@ -338,57 +315,20 @@ def _direction(truth: Truth) -> list[int]:
     return combined(table, truth.numerators)
 
 
-def _asked(rows: NDArray[Any], clock: _Clock) -> _Answer:
-    """The answer for rows of integers of any size."""
+def _asked(rows: NDArray[Any], watch: Watch) -> Answer:
+    """Weights of rows of integers whose sum is zero, or a direction that separates them."""
     if largest(rows) < 2**62:
-        return _answer(rows.astype(np.int64), clock)
-    found = _independent(rows) or _suggested(rows, clock)
-    if found is not None:
-        return found
-    clock.stage("linear programme")
+        problem = DenseProblem(rows.astype(np.int64), np.ones(len(rows), np.int8))
+        truth = _solved(problem, watch, "rows off the boundary")
+        return ({}, _direction(truth)) if truth.separable else (_weights(truth), None)
+    watch.stage("linear programme")
     exact = solve_l1(rows, signed=True)
     if exact.separable is None:
         raise ProblemError("whether the data overlap takes too long to decide exactly")
     if not exact.separable:
-        return _Answer(dict(zip(exact.q.support, exact.q.numerators, strict=True)), None)
+        return dict(zip(exact.q.support, exact.q.numerators, strict=True)), None
     direction = dict(zip(exact.w.columns, exact.w.numerators, strict=True))
-    return _Answer({}, [direction.get(j, 0) for j in range(rows.shape[1])])
-
-
-def _answer(rows: NDArray[Any], clock: _Clock) -> _Answer:
-    truth = clock.solve(DenseProblem(rows, np.ones(len(rows), np.int8)), "rows off the boundary")
-    return _Answer({}, _direction(truth)) if truth.separable else _Answer(_weights(truth), None)
-
-
-def _independent(rows: NDArray[Any]) -> _Answer | None:
-    """A direction with the same product with all rows, if these are linearly independent."""
-    n, d = rows.shape
-    columns = pivots(rows) if n <= d else []
-    if len(columns) < n:
-        return None
-    solution: Any = to_fmpz_mat(rows[:, columns]).solve(fmpz_mat(n, 1, [1] * n))
-    numerators, denominator = solution.numer_denom()
-    direction, sign = [0] * d, 1 if int(denominator) > 0 else -1
-    for j, value in zip(columns, integers_of(numerators), strict=True):
-        direction[j] = sign * value
-    return _Answer({}, direction)
-
-
-def _suggested(rows: NDArray[Any], clock: _Clock) -> _Answer | None:
-    """What rounded rows, each divided by its size, suggest, if it is exactly true of the rows."""
-    sizes = [max(abs(v) for v in row) or 1 for row in rows.tolist()]
-    divided = [[v / size for v in row] for row, size in zip(rows.tolist(), sizes, strict=True)]
-    weights, direction = _answer(np.array(divided), clock)
-    if direction is not None:
-        scores = integers_of(to_fmpz_mat(rows) * fmpz_mat(len(direction), 1, direction))
-        return _Answer({}, direction) if min(scores) > 0 else None
-    chosen = sorted(weights)
-    relations = null_space(rows[chosen].T)
-    if relations.ncols() != 1:
-        return None
-    q = integers_of(relations)
-    q = q if q[0] > 0 else [-v for v in q]
-    return _Answer(dict(zip(chosen, q, strict=True)), None) if min(q) > 0 else None
+    return {}, [direction.get(j, 0) for j in range(rows.shape[1])]
 
 
 def _product(table: NDArray[Any], right: fmpz_mat) -> NDArray[Any]:

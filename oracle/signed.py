@@ -81,16 +81,10 @@ Facet = tuple[Point, int]
 
 @dataclass(frozen=True)
 class SignedMargin:
-    """ρ ≤ 0, by its square.
+    """ρ ≤ 0, minus the root of what `rho_squared_lo` and `rho_squared_hi` enclose.
 
-    Attributes
-    ----------
-    rho_squared_lo, rho_squared_hi : Fraction
-        They enclose ρ²; ρ itself is minus its square root.
-    statement : str
-        What is proved, and by what, in plain words.
-    witness : tuple of Fraction
-        A direction w, not normalised, with min_i ⟨a_i, w⟩/‖w‖ = −√rho_squared_hi.
+    The statement says what is proved, and by what. The witness is a direction w, not normalised,
+    with min_i ⟨a_i, w⟩/‖w‖ = −√rho_squared_hi.
     """
 
     rho_squared_lo: Fraction
@@ -113,15 +107,8 @@ def signed_margin(
 ) -> SignedMargin:
     """The signed margin ρ ≤ 0 of the rows a_i = scale · rows_i, which must not be separable.
 
-    Parameters
-    ----------
-    rows : fmpz_mat, lists of int, or an array of integers
-    scale : Fraction
-        Positive.
-    support : sequence of int, optional
-        Rows of which the origin is known to be a convex combination; they only save time.
-    limit : int
-        Largest number of subsets tried in search of facets; beyond it there are bounds.
+    Of the rows of `support`, if given, the origin is known to be a convex combination; they only
+    save time. The limit is on the subsets tried in search of facets; beyond it there are bounds.
 
     Examples
     --------

@@ -15,7 +15,6 @@ from gammabar.harness.verify.combinations import (
     claimed_weights as claimed_weights,
     combined_norm as combined_norm,
     combined_square as combined_square,
-    combined_vector as combined_vector,
     distribution as distribution,
     ended as ended,
     has_smallest_score as has_smallest_score,
@@ -50,7 +49,6 @@ from gammabar.harness.verify.identities import (
     Logistic as Logistic,
     LogisticWeights as LogisticWeights,
     Mask as Mask,
-    ScoreVec as ScoreVec,
     carried_scores as carried_scores,
     claimed_pull as claimed_pull,
     claimed_vector as claimed_vector,
@@ -93,7 +91,6 @@ from gammabar.harness.verify.iterate import (
     NotFinite as NotFinite,
     Unclaimed as Unclaimed,
     View as View,
-    claimed_entries as claimed_entries,
     claimed_number as claimed_number,
     claimed_numbers as claimed_numbers,
     claimed_row as claimed_row,
@@ -113,7 +110,6 @@ from gammabar.harness.verify.losses import (
 )
 from gammabar.harness.verify.numbers import (
     COARSE as COARSE,
-    HELD as HELD,
     LEVELS as LEVELS,
     ROUNDOFF as ROUNDOFF,
     SAFETY as SAFETY,
@@ -146,7 +142,6 @@ from gammabar.harness.verify.numbers import (
     working as working,
 )
 from gammabar.harness.verify.parameters import (
-    Entry as Entry,
     choices as choices,
     rationals as rationals,
     wholes as wholes,

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction as Q
-from functools import partial
+from functools import partial, reduce
 from importlib import import_module
 from re import compile as pattern
 from types import SimpleNamespace
@@ -43,7 +43,7 @@ class _Known:
 
 
 @dataclass
-class Moment(_Known):
+class _Moment(_Known):
     """One iterate, with the names of `View`; `state` of an exact run decides the next iterates."""
 
     t: int
@@ -54,10 +54,7 @@ class Moment(_Known):
 
     @property
     def smallest(self) -> Any:
-        found = self.scores[0]
-        for score in self.scores[1:]:
-            found = found.min(score) if hasattr(found, "min") else min(found, score)
-        return found
+        return reduce(lambda a, b: a.min(b) if hasattr(a, "min") else min(a, b), self.scores)
 
     @property
     def norm(self) -> Any:
@@ -159,7 +156,7 @@ def _checked(data: Data, statement: Any) -> str:
     raise Rejected(f"{statement.id} is not seen to be violated by these data")
 
 
-def _violation(statement: Any, facts: Facts, run: Iterator[Moment], t: int) -> str | None:
+def _violation(statement: Any, facts: Facts, run: Iterator[_Moment], t: int) -> str | None:
     """What is certainly violated, in words; None if that is not known."""
     if hasattr(statement, "goal"):
         return _late(statement, facts, run, t)
@@ -171,10 +168,9 @@ def _violation(statement: Any, facts: Facts, run: Iterator[Moment], t: int) -> s
     if moment is None:
         raise Rejected(f"the algorithm ends before t = {t}")
     claimed = statement.body(moment, facts)
-    for relation in claimed if isinstance(claimed, list | tuple | Iterator) else [claimed]:
-        if _certainly_false(relation):
-            left, right = _shown(relation.left), _shown(relation.right)
-            return f"at t = {t}, {left} {relation.op} {right} does not hold"
+    for r in claimed if isinstance(claimed, list | tuple | Iterator) else [claimed]:
+        if _certainly_false(r):
+            return f"at t = {t}, {_shown(r.left)} {r.op} {_shown(r.right)} does not hold"
     return None
 
 
@@ -188,7 +184,7 @@ def _certainly_false(relation: Any) -> bool:
     return bool(left > right + allowed or (relation.op == "<" and left >= right + allowed))
 
 
-def _late(statement: Any, facts: Facts, run: Iterator[Moment], t: int) -> str | None:
+def _late(statement: Any, facts: Facts, run: Iterator[_Moment], t: int) -> str | None:
     """That a goal is not reached at any time up to the bound."""
     if statement.goal.__name__ != "separates":
         raise Rejected(f"{statement.id} has a goal of its own, which needs a refuter")
@@ -207,9 +203,8 @@ def _late(statement: Any, facts: Facts, run: Iterator[Moment], t: int) -> str | 
         if moment.t >= most:
             if t not in (moment.t, most):
                 raise Rejected(f"the bound is {most}, and t is not")
-            return (
-                f"the goal is not reached at t = 0, …, {moment.t}, and {_shown(bound)} is claimed"
-            )
+            reached = f"the goal is not reached at t = 0, …, {moment.t}"
+            return f"{reached}, and {_shown(bound)} is claimed"
         if moment.state is not None and moment.state in seen:
             return f"the state at t = {moment.t} was there before: the goal is never reached"
         seen.add(moment.state)
@@ -296,16 +291,16 @@ Run = Callable[[list[Row], int, Facts], Iterator[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True)
-class Algorithm:
+class _Algorithm:
     """A method of a paper, and its options; a dense one needs all products of rows."""
 
     run: Run
     defaults: dict[str, Any] = field(default_factory=dict)
     dense: bool = False
 
-    def moments(self, rows: list[Row], d: int, facts: Facts) -> Iterator[Moment]:
+    def moments(self, rows: list[Row], d: int, facts: Facts) -> Iterator[_Moment]:
         """The run, as statements see it."""
-        return (Moment(t, facts.n, *seen) for t, seen in enumerate(self.run(rows, d, facts)))
+        return (_Moment(t, facts.n, *seen) for t, seen in enumerate(self.run(rows, d, facts)))
 
 
 def _paper(name: str) -> Any:
@@ -327,7 +322,7 @@ def _tyurin(which: str, exact: bool = False) -> Run:
         rule, zero = getattr(paper, which), Q(0) if exact else _number(0)
         if not exact:
             rows, rule = _balls(rows, facts), partial(rule, step=_number(facts.solver.step))
-        A = paper._array([[row.get(j, zero) for j in range(d)] for row in rows])
+        A = paper.array([[row.get(j, zero) for j in range(d)] for row in rows])
         for w in paper.iterates(rule, A):
             yield list(A @ w / scale), (w @ w) / scale, tuple(w) if exact else None
 
@@ -339,29 +334,28 @@ def _ji_srebro_telgarsky(vectors: Callable[[Any, Any, Any], Iterator[Any]]) -> R
 
     def run(rows: list[Row], d: int, facts: Facts) -> Iterator[tuple[Any, ...]]:
         paper = _paper("ji_srebro_telgarsky_2021.algorithms")
-        space = paper.sparse(_balls(rows, facts, -1), d)
-        return (([-v for v in space.times(w)], w @ w) for w in vectors(paper, space, facts.solver))
+        Z = paper.Rows(_balls(rows, facts, -1), d)
+        return (([-v for v in Z.times(w)], w @ w) for w in vectors(paper, Z, facts.solver))
 
     return run
 
 
 @_ji_srebro_telgarsky
-def _accelerated(paper: Any, space: Any, options: Any) -> Iterator[Any]:
-    """Algorithm 1, with the step θ/ρ."""
-    rho = options.smoothness or (1 if options.loss == "exponential" else space.n)
-    theta = _number(options.step) / _number(rho)
-    return (state.w for state in paper.algorithm1(space, theta, options.loss))
+def _accelerated(paper: Any, Z: Any, options: Any) -> Any:
+    """Algorithm 1, with the step θ/ρ of eq. (C.4)."""
+    rho = options.smoothness or (1 if options.loss == "exponential" else Z.n)
+    return paper.algorithm1(Z, _number(options.step) / _number(rho), options.loss)
 
 
 @_ji_srebro_telgarsky
-def _gradient_descent(paper: Any, space: Any, options: Any) -> Iterator[Any]:
-    return iter(paper.gradient_descent(space, _number(options.step), options.loss))
+def _gradient_descent(paper: Any, Z: Any, options: Any) -> Any:
+    return paper.gradient_descent(Z, _number(options.step), options.loss)
 
 
 @_ji_srebro_telgarsky
-def _normalised(paper: Any, space: Any, options: Any) -> Iterator[Any]:
+def _normalised(paper: Any, Z: Any, options: Any) -> Any:
     step, decay = _number(options.step), options.decay
-    return iter(paper.normalised(space, lambda t: step / _number(t + 1 if decay else 1).sqrt()))
+    return paper.normalised(Z, lambda t: step / _number(t + 1 if decay else 1).sqrt())
 
 
 def _ramdas_pena(which: str) -> Run:
@@ -388,15 +382,15 @@ def _ramdas_pena(which: str) -> Run:
 _STEP = {"step": 1.0}
 _LOSS = _STEP | {"loss": "exponential"}
 ALGORITHMS = {
-    "perceptron": Algorithm(_tyurin("perceptron", exact=True), {"choice": "first"}),
-    "batch-perceptron": Algorithm(_tyurin("batch_perceptron", exact=True)),
-    "normalized-batch-perceptron": Algorithm(_tyurin("normalized_batch_perceptron", exact=True)),
-    "lr-gd": Algorithm(_tyurin("lr_gd"), _STEP),
-    "normalized-lr-gd": Algorithm(_tyurin("normalized_lr_gd"), _STEP),
-    "dual-acceleration": Algorithm(_accelerated, _LOSS | {"smoothness": None}),
-    "gradient-descent": Algorithm(_gradient_descent, _LOSS),
-    "normalized-gradient-descent": Algorithm(_normalised, _STEP | {"decay": False}),
-    "snkp": Algorithm(_ramdas_pena("snkp"), {"epsilon": None}, dense=True),
-    "nkp": Algorithm(_ramdas_pena("nkp"), dense=True),
-    "nvn": Algorithm(_ramdas_pena("nvn"), {"epsilon": 0.01}, dense=True),
+    "perceptron": _Algorithm(_tyurin("perceptron", exact=True), {"choice": "first"}),
+    "batch-perceptron": _Algorithm(_tyurin("batch_perceptron", exact=True)),
+    "normalized-batch-perceptron": _Algorithm(_tyurin("normalized_batch_perceptron", exact=True)),
+    "lr-gd": _Algorithm(_tyurin("lr_gd"), _STEP),
+    "normalized-lr-gd": _Algorithm(_tyurin("normalized_lr_gd"), _STEP),
+    "dual-acceleration": _Algorithm(_accelerated, _LOSS | {"smoothness": None}),
+    "gradient-descent": _Algorithm(_gradient_descent, _LOSS),
+    "normalized-gradient-descent": _Algorithm(_normalised, _STEP | {"decay": False}),
+    "snkp": _Algorithm(_ramdas_pena("snkp"), {"epsilon": None}, dense=True),
+    "nkp": _Algorithm(_ramdas_pena("nkp"), dense=True),
+    "nvn": _Algorithm(_ramdas_pena("nvn"), {"epsilon": 0.01}, dense=True),
 }

@@ -67,7 +67,7 @@ def fraction_time(bits: float) -> float:
     return 5e-6 + 8e-9 * (bits / 30) ** 2
 
 
-def product_time(bits: float) -> float:
+def _product_time(bits: float) -> float:
     """Seconds for a product of two integers of so many bits, and for shifting it."""
     return 1e-6 + 4e-9 * (bits / 30) ** 1.585
 
@@ -144,7 +144,7 @@ def _exp(x: Q) -> Interval:
         )
     halvings = max(0, abs(x).__ceil__().bit_length() + 8)
     # The last of so many squares are as long as the result, 1.5 x bits; one rounding each.
-    spend(0.01 + 4 * product_time(1.5 * float(max(Q(0), x)) + 4 * BITS), "an exponential")
+    spend(0.01 + 4 * _product_time(1.5 * float(max(Q(0), x)) + 4 * BITS), "an exponential")
     x, unit = rounded(x / (1 << halvings), -1), 1 << (2 * BITS)
     y = rounded(x + Q(1, unit), 1)  # x and y enclose the argument
     low, high = _series(x).lo, _series(y).hi

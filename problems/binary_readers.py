@@ -40,10 +40,9 @@ from gammabar.problems.files import (
 )
 from gammabar.problems.linear import exact_dtype
 from gammabar.problems.problem import Array, ProblemError
-from gammabar.problems.text_readers import Columns, Points
+from gammabar.problems.text_readers import Columns, FilePoints
 
 _MAX_HEADER = 10_000  # NumPy's own bound on the text of a header
-_MAX_SIDES = 32
 _VERSIONS = {b"\x93NUMPY\1\0": 2, b"\x93NUMPY\2\0": 4}  # first bytes, and those of the length
 _TYPE = re.compile(
     r"[<>|](b1|i1|u1|S[1-9][0-9]{0,5})|[<>]([iu][248]|f[248]|U[1-9][0-9]{0,5})"
@@ -56,7 +55,8 @@ _TYPE = re.compile(
 def _header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, order and type of an array, from its header alone.
 
-    By the rules of the independent checker: NumPy's own reader takes and refuses other headers.
+    By the rules of the independent checker: NumPy's own reader takes and refuses other headers
+    (``i8`` without an order of bytes, the long integers of Python 2, truth values as lengths).
     """
     width = _VERSIONS.get(stream.read(8), 0)
     length = int.from_bytes(stream.read(width), "little")
@@ -67,7 +67,7 @@ def _header_of(what: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.
             header = ast.literal_eval(text)
         shape, fortran, kind = header["shape"], header["fortran_order"], header["descr"]
         plain = width and length <= _MAX_HEADER and len(header) == 3 and type(fortran) is bool
-        plain = plain and type(shape) is tuple and len(shape) <= _MAX_SIDES
+        plain = plain and type(shape) is tuple and len(shape) <= 32
         plain = plain and all(type(side) is int and 0 <= side < 2**63 for side in shape)
     except (ValueError, SyntaxError, TypeError, KeyError, MemoryError, RecursionError):
         plain = False
@@ -105,8 +105,9 @@ class ArrayFile:
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"path": self.path.absolute()}  # it may be read in another folder
 
-    def points(self, lo: int, hi: int) -> Array:
-        """Some rows, mapped into memory: of an array in C's order, no more than these."""
+    def chunk(self, step: int, k: int) -> Array:
+        """The k-th `step` rows; of an array in C's order only these are mapped."""
+        lo, hi = k * step, min(self.shape[0], (k + 1) * step)
         if self.fortran:  # its rows are all over the file
             rows = self.whole()[lo:hi]
         else:
@@ -132,16 +133,18 @@ def read_array(path: Path) -> Array:
         return np.frombuffer(raw, found.dtype, offset=found.start).reshape(found.shape, order=order)
 
 
-def read_npy(path: Path, labels: Path) -> Points:
+def read_npy(path: Path, labels: Path) -> FilePoints:
     """Points in one ``.npy`` file, further axes flattened, and their labels in another."""
     return _points((str(path), str(labels)), read_array(path), read_array(labels))
 
 
-def _points(names: tuple[str, str], X: Array, y: Array) -> Points:
+def _points(
+    names: tuple[str, str], X: Array, y: Array, arrays: tuple[str, str] | None = None
+) -> FilePoints:
     """Points and labels that are called so, refused if they cannot be any."""
     check_points(names[0], X.shape, X.dtype)
     _check_truth_values(names[0], X)
-    return Points(X.reshape(len(X), -1), labels_for(names, y, len(X)))
+    return FilePoints(X.reshape(len(X), -1), labels_for(names, y, len(X)), arrays=arrays)
 
 
 def check_points(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -232,7 +235,7 @@ def _member_of(path: Path, archive: zipfile.ZipFile, name: str, empty: bool = Fa
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
-def read_npz(path: Path, wanted: tuple[str, str] | None = None) -> Points:
+def read_npz(path: Path, wanted: tuple[str, str] | None = None) -> FilePoints:
     """Read an NPZ archive with arrays X (or x) and y, as written by ``numpy.savez``.
 
     Other names may be wanted. X has a point in each slice along its first axis; further axes
@@ -243,8 +246,7 @@ def read_npz(path: Path, wanted: tuple[str, str] | None = None) -> Points:
         for pair in (wanted,) if wanted else (("X", "y"), ("x", "y")):
             if set(pair) <= set(names):
                 X, y = (_member_of(path, archive, name) for name in pair)
-                found = _points((f"{path}, array {pair[0]}", f"{path}, array {pair[1]}"), X, y)
-                return Points(found.X, found.labels, arrays=pair)
+                return _points((f"{path}, array {pair[0]}", f"{path}, array {pair[1]}"), X, y, pair)
     if "format" in names:
         raise ProblemError(f"{path}: a sparse matrix of SciPy; give its labels by --labels y.npy")
     needed, there = " and ".join(wanted or ("X", "y")), ", ".join(sorted(names)) or "nothing"
@@ -259,37 +261,16 @@ _MEMBERS = {
 }
 
 
-def read_scipy(path: Path, labels: Path) -> Points:
+def read_scipy(path: Path, labels: Path) -> FilePoints:
     """A sparse matrix as ``scipy.sparse.save_npz`` writes it, and labels in an ``.npy`` file."""
     from scipy import sparse
 
     with _archive_of(path) as archive:
-        listed = archive.namelist()
-        if "format.npy" not in listed:
-            raise ProblemError(
-                f"{path}: not a sparse matrix of SciPy (write it with scipy.sparse.save_npz); an "
-                "NPZ with arrays X and y needs no --labels"
-            )
-        text = _member_of(path, archive, "format").ravel()[0]
-        kind = text.decode("latin-1") if isinstance(text, bytes) else str(text)
-        if kind not in _MEMBERS:
-            formats = ", ".join(_MEMBERS)
-            raise ProblemError(
-                f"{path}: a sparse matrix in format {kind[:20]!r}; save as {formats}"
-            )
-        for name in ("shape", *_MEMBERS[kind]):
-            if f"{name}.npy" not in listed:
-                raise ProblemError(f"{path}: a sparse matrix in format {kind} has an array {name}")
-        # A matrix without entries has arrays without any.
-        data, *places = (_member_of(path, archive, name, True) for name in _MEMBERS[kind])
-        sides = _member_of(path, archive, "shape")
-    if sides.dtype.kind not in "iu" or sides.shape != (2,) or min(sides.tolist()) < 1:
-        raise ProblemError(f"{path}: the array shape is not that of a matrix with rows and columns")
-    shape = tuple(int(side) for side in sides.tolist())
-    if data.dtype.kind not in "biuf":
-        raise ProblemError(f"{path}, array data: holds {data.dtype}, but numbers are needed")
+        kind, shape, (data, *places) = _sparse_members(path, archive)
     _check_truth_values(f"{path}, array data", data)
     _check_entries(path, kind, data, places, shape)
+    # Before the matrix is made: its row pointers take memory for every row that the shape claims.
+    y = labels_for((str(path), str(labels)), read_array(labels), shape[0])
     data = data.astype(exact_dtype(data), copy=False)  # SciPy knows no half precision
     try:
         made: Any = getattr(sparse, f"{kind}_array")(
@@ -302,11 +283,39 @@ def read_scipy(path: Path, labels: Path) -> Points:
     X.sum_duplicates()
     if X.nnz < len(data):
         raise ProblemError(f"{path}: an entry is there twice; call sum_duplicates() before saving")
-    return Points(X, labels_for((str(path), str(labels)), read_array(labels), shape[0]))
+    return FilePoints(X, y)
+
+
+def _sparse_members(
+    path: Path, archive: zipfile.ZipFile
+) -> tuple[str, tuple[int, int], list[Array]]:
+    """Format, shape and arrays of a sparse matrix."""
+    listed = archive.namelist()
+    if "format.npy" not in listed:
+        raise ProblemError(
+            f"{path}: not a sparse matrix of SciPy (write it with scipy.sparse.save_npz); an "
+            "NPZ with arrays X and y needs no --labels"
+        )
+    text = _member_of(path, archive, "format").ravel()[0]
+    kind = text.decode("latin-1") if isinstance(text, bytes) else str(text)
+    if kind not in _MEMBERS:
+        formats = ", ".join(_MEMBERS)
+        raise ProblemError(f"{path}: a sparse matrix in format {kind[:20]!r}; save as {formats}")
+    for name in ("shape", *_MEMBERS[kind]):
+        if f"{name}.npy" not in listed:
+            raise ProblemError(f"{path}: a sparse matrix in format {kind} has an array {name}")
+    # A matrix without entries has arrays without any.
+    members = [_member_of(path, archive, name, True) for name in _MEMBERS[kind]]
+    sides = _member_of(path, archive, "shape")
+    if sides.dtype.kind not in "iu" or sides.shape != (2,) or min(sides.tolist()) < 1:
+        raise ProblemError(f"{path}: the array shape is not that of a matrix with rows and columns")
+    if members[0].dtype.kind not in "biuf":
+        raise ProblemError(f"{path}, array data: holds {members[0].dtype}, but numbers are needed")
+    return kind, (int(sides[0]), int(sides[1])), members
 
 
 def _check_entries(
-    path: Path, kind: str, data: Array, places: list[Array], shape: tuple[int, ...]
+    path: Path, kind: str, data: Array, places: list[Array], shape: tuple[int, int]
 ) -> None:
     """Refuse arrays that cannot be entries and their places: SciPy would cast them."""
     if shape[1] > 2**32 - 1:
@@ -328,15 +337,10 @@ def _check_entries(
 
 
 def decode_idx(name: str, raw: bytes) -> Array:
-    """The array in the bytes of an idx file (unsigned bytes only, as in MNIST).
+    """The array in the decompressed bytes of an idx file of this name.
 
-    Parameters
-    ----------
-    name : str
-        What to call the file in an error.
-    raw : bytes
-        Decompressed contents: two zero bytes, the type 0x08, the number of axes, the length of
-        each as a big-endian 32-bit integer, then the values.
+    Unsigned bytes only, as in MNIST: two zero bytes, the type 0x08, the number of axes, the length
+    of each as a big-endian 32-bit integer, then the values.
     """
     if len(raw) < 4 or raw[:3] != b"\0\0\x08" or not 1 <= raw[3] <= 4:
         raise ProblemError(f"{name}: not an idx file of unsigned bytes (wrong magic number)")
@@ -364,7 +368,7 @@ class Table:
     columns : Columns
         Which column is what; the label is the first one unless it is named.
     lengths : list of int
-        Rows of each group (row groups of Parquet, record batches of Arrow).
+        Rows of each group (row groups of Parquet, record batches of Arrow) that has any.
     dtype : numpy dtype
         That of the points: one that holds the values of all columns.
     """
@@ -376,12 +380,11 @@ class Table:
         drop: Sequence[str | int] = (),
         texts: bool = False,
     ) -> None:
-        self.path = path
+        self.path, self._file = path, None
         with _arrow_readable(path):
-            self._groups: _Groups | None = _Groups(path)
-            fields = list(self._groups.schema)
+            fields = list(self._opened().schema_arrow if self._parquet else self._opened().schema)
             names = [str(one.name) for one in fields]
-            lengths = self._groups.lengths()
+            lengths = self._all_lengths()
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ProblemError(f"{path}: more than one column is named {twice!r}")
@@ -392,7 +395,7 @@ class Table:
         self._features = [names[k] for k in self.columns.kept]
         self._places = [k for k, size in enumerate(lengths) if size]
         self.lengths = [lengths[k] for k in self._places]
-        if texts:  # in memory, as `read_columns` does
+        if texts:  # for `all_columns`
             return
         for k in self.columns.kept:
             if not _is_number(fields[k].type):
@@ -406,7 +409,41 @@ class Table:
 
     def __getstate__(self) -> dict[str, Any]:
         # An open file does not travel, and whoever opens it again may be in another folder.
-        return vars(self) | {"_groups": None, "path": self.path.absolute()}
+        return vars(self) | {"_file": None, "path": self.path.absolute()}
+
+    @property
+    def _parquet(self) -> bool:
+        return self.path.suffix.lower() == ".parquet"
+
+    def _opened(self) -> Any:
+        """The file of pyarrow, opened when it is first asked for in this process."""
+        if self._file is None:
+            self._file = _open_arrow(self.path)
+        return self._file
+
+    def _all_lengths(self) -> list[int]:
+        file = self._opened()
+        if self._parquet:
+            about = file.metadata
+            return [int(about.row_group(k).num_rows) for k in range(about.num_row_groups)]
+        return [int(file.get_batch(k).num_rows) for k in range(file.num_record_batches)]
+
+    def _read(self, group: int, names: list[str]) -> Any:
+        """Some columns of a group, as an Arrow table."""
+        if self._file is None:
+            about = self.path.stat()  # raises FileNotFoundError where a machine does not have it
+            self._file = _opened_again(self.path, about.st_mtime_ns, about.st_size)
+        with _arrow_readable(self.path):
+            file, place = self._opened(), self._places[group]
+            if self._parquet:
+                table = file.read_row_group(place, columns=names, use_threads=False)
+            else:
+                batch = file.get_batch(place).select(names)
+                batch.validate(full=True)  # Arrow believes the lengths and offsets otherwise
+                table = extra_module("pyarrow", "parquet", "a table").Table.from_batches([batch])
+            if table.num_rows != self.lengths[group]:
+                raise IndexError
+        return table
 
     def points(self, group: int) -> Array:
         """The points of a group."""
@@ -444,34 +481,35 @@ class Table:
             whole = arrow.concat_tables(groups)
             return [Column.of(name, whole.column(name)) for name in names]
 
-    def _read(self, group: int, names: list[str]) -> Any:
-        if self._groups is None:
-            about = self.path.stat()
-            self._groups = _opened_again(self.path, about.st_mtime_ns, about.st_size)
-        with _arrow_readable(self.path):
-            table = self._groups.read(self._places[group], names)
-            if table.num_rows != self.lengths[group]:
-                raise IndexError
-        return table
+    def in_memory(self) -> FilePoints:
+        """All points and labels."""
+        X = np.empty((sum(self.lengths), len(self._features)), self.dtype)
+        for group, length in enumerate(self.lengths):
+            start = sum(self.lengths[:group])
+            X[start : start + length] = self.points(group)
+        return self.with_labels(X)
+
+    def with_labels(self, X: Any) -> FilePoints:
+        """The points, in memory or in chunks, with their labels."""
+        return FilePoints(X, self.labels(), self.columns.chosen, drop=self.columns.dropped)
 
 
-def table_columns(
-    path: Path, label: str | int | None, drop: Sequence[str | int]
-) -> tuple[Columns, list[Column]]:
-    """The columns of a Parquet or Arrow file of numbers or texts, the label first."""
-    table = Table(path, label, drop, texts=True)
-    return table.columns, table.all_columns()
+def _open_arrow(path: Path) -> Any:
+    parquet = path.suffix.lower() == ".parquet"
+    what = f"{path}: {'a Parquet' if parquet else 'an Arrow'} file"
+    source = for_arrow(path)
+    if parquet:
+        module = extra_module("pyarrow.parquet", "parquet", what)
+        return module.ParquetFile(source, memory_map=False)
+    arrow = extra_module("pyarrow", "parquet", what)
+    mapped = arrow.memory_map(source) if isinstance(source, str) else source
+    return extra_module("pyarrow.ipc", "parquet", what).open_file(mapped)
 
 
-def read_table(path: Path, label: str | int | None, drop: Sequence[str | int]) -> Points:
-    """Read a Parquet or Arrow file into memory."""
-    table = Table(path, label, drop)
-    labels, start = table.labels(), 0
-    X = np.empty((len(labels), len(table.columns.kept)), table.dtype)
-    for group, length in enumerate(table.lengths):
-        X[start : start + length] = table.points(group)
-        start += length
-    return Points(X, labels, label=table.columns.chosen, drop=table.columns.dropped)
+@lru_cache(maxsize=2)
+def _opened_again(path: Path, time: int, size: int) -> Any:
+    """A file, opened once for all chunks that come to a worker one by one: each open file stays."""
+    return _open_arrow(path)
 
 
 def _is_number(kind: Any) -> bool:
@@ -490,42 +528,3 @@ def _arrow_readable(path: Path) -> Iterator[None]:
         raise ProblemError(f"{path}: not a file that pyarrow can read, or damaged") from None
     except (NotImplementedError, KeyError, IndexError, RuntimeError, TypeError):
         raise ProblemError(f"{path}: not a file that pyarrow can read, or damaged") from None
-
-
-class _Groups:
-    """The groups of rows of a file: row groups of Parquet, or record batches of Arrow."""
-
-    def __init__(self, path: Path) -> None:
-        self._parquet = path.suffix.lower() == ".parquet"
-        what = f"{path}: a Parquet file" if self._parquet else f"{path}: an Arrow file"
-        self._arrow = extra_module("pyarrow", "parquet", what)
-        source = for_arrow(path)
-        if self._parquet:
-            parquet = extra_module("pyarrow.parquet", "parquet", what)
-            self._file = parquet.ParquetFile(source, memory_map=False)
-            self.schema = self._file.schema_arrow
-        else:
-            ipc = extra_module("pyarrow.ipc", "parquet", what)
-            mapped = self._arrow.memory_map(source) if isinstance(source, str) else source
-            self._file = ipc.open_file(mapped)
-            self.schema = self._file.schema
-
-    def lengths(self) -> list[int]:
-        if self._parquet:
-            about = self._file.metadata
-            return [int(about.row_group(k).num_rows) for k in range(about.num_row_groups)]
-        batches = range(self._file.num_record_batches)
-        return [int(self._file.get_batch(k).num_rows) for k in batches]
-
-    def read(self, group: int, names: list[str]) -> Any:
-        if self._parquet:
-            return self._file.read_row_group(group, columns=names, use_threads=False)
-        batch = self._file.get_batch(group).select(names)
-        batch.validate(full=True)  # Arrow believes the lengths and offsets in a file otherwise
-        return self._arrow.Table.from_batches([batch])
-
-
-@lru_cache(maxsize=2)
-def _opened_again(path: Path, time: int, size: int) -> _Groups:
-    """A file, opened once for all chunks that come to this process one by one."""
-    return _Groups(path)

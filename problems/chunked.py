@@ -11,16 +11,18 @@ holds other numbers in another pass is refused.
 
 from __future__ import annotations
 
+import copy
 import math
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate, pairwise
 from math import prod
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 import numpy as np
 
@@ -47,15 +49,15 @@ from gammabar.problems.problem import (
     soft_weights,
     soften,
 )
-from gammabar.problems.text_readers import Points as FilePoints
+from gammabar.problems.text_readers import FilePoints
 
-#: Work on a chunk: takes its points first, and what was sent with it.
+#: Work on a chunk: takes its `Points` first, and what was sent with it.
 Work = Callable[..., Any]
 #: What is sent to a chunk alone, by chunk.
 Own = Mapping[int, Sequence[Any]]
 #: Bytes of a chunk of a file, at most.
 CHUNK_BYTES = 1 << 26
-#: Bytes of single rows that are kept, lest a chunk is visited again for each of them.
+#: Bytes of single rows that are kept, so that a chunk is not visited again for each of them.
 _KEPT_BYTES = 1 << 26
 #: Which share of the rows are few: they come here, where the oracle's working set is kept.
 _FEW = 8
@@ -69,10 +71,10 @@ _SHARE = 0.5
 class Chunks(ABC):
     """Consecutive rows of one matrix, in chunks.
 
-    Attributes
+    Parameters
     ----------
-    lengths : list of int
-        Rows of each chunk, all positive.
+    lengths : sequence of int
+        Rows of each chunk; chunks without rows are not visited.
     width : int
         Columns.
     dtype : numpy dtype
@@ -80,17 +82,21 @@ class Chunks(ABC):
         Where they are, in words.
     """
 
-    lengths: list[int]
-    place: str
-    width: int
-    dtype: np.dtype[Any]
+    def __init__(self, lengths: Sequence[int], width: int, dtype: Any, place: str) -> None:
+        self.lengths = [int(n) for n in lengths if n]
+        self.width, self.place = int(width), place
+        self.dtype = dense_matrix(np.zeros((1, 1), dtype)).dtype
+        # Which chunk of the source each one is, what is done to its rows, and what it held before.
+        self._stored = [k for k, n in enumerate(lengths) if n]
+        self._steps: list[tuple[Callable[[Any], Any], ...]] = [()] * len(self.lengths)
+        self._seen: dict[int, int] = {}
 
     @abstractmethod
     def each(self, work: Work, common: Sequence[Any] = (), own: Own | None = None) -> list[Any]:
         """work(points of the chunk, *common, *own[k]) for every chunk k in `own`, in order.
 
-        Without `own` every chunk is visited. Results are deterministic: each depends on its chunk
-        and what it was sent, and on nothing else.
+        Without `own` every chunk is visited. Each result depends on its chunk and on what it was
+        sent alone.
         """
 
     @property
@@ -103,34 +109,42 @@ class Chunks(ABC):
         """(first row, end) of each chunk."""
         return list(pairwise(accumulate(self.lengths, initial=0)))
 
-    def select(self, rows: Array) -> Chunks:
-        """Some of the rows, which increase."""
-        ends = [np.searchsorted(rows, bound) for bound in self.bounds]
-        places = [rows[a:b] - lo for (a, b), (lo, _) in zip(ends, self.bounds, strict=True)]
-        return _Changed(self, partial(_selected, places), [len(part) for part in places])
+    def _after(self, steps: Sequence[Callable[[Any], Any]], lengths: Sequence[int]) -> Self:
+        """The same chunks after one more step for each, which is taken in every visit."""
+        made, kept = copy.copy(self), [k for k, n in enumerate(lengths) if n]
+        made.lengths = [lengths[k] for k in kept]
+        made._stored = [self._stored[k] for k in kept]
+        made._steps = [(*self._steps[k], steps[k]) for k in kept]
+        return made
 
-    def with_constant(self, dtype: np.dtype[Any]) -> Chunks:
+    def select(self, rows: Array) -> Self:
+        """Some of the rows, which increase."""
+        places = [rows[(lo <= rows) & (rows < hi)] - lo for lo, hi in self.bounds]
+        return self._after([itemgetter(part) for part in places], [len(part) for part in places])
+
+    def with_constant(self, dtype: np.dtype[Any]) -> Self:
         """The rows with a column of ones, in a type that holds both."""
-        made = _Changed(self, partial(_with_one, dtype), self.lengths)
+        step = partial(with_column, value=1, dtype=dtype)
+        made = self._after([step] * len(self.lengths), self.lengths)
         made.width, made.dtype = self.width + 1, dtype
         return made
 
-    def divided(self, exponent: int) -> Chunks:
+    def divided(self, exponent: int) -> Self:
         """The rows divided by 2**exponent, in doubles."""
-        made = _Changed(self, partial(_divided, exponent), self.lengths)
+        made = self._after([partial(_divided, exponent)] * len(self.lengths), self.lengths)
         made.dtype = np.dtype(np.float64)
         return made
 
+    def _check_same(self, stored: int, fingerprint: int) -> None:
+        """Refuse a chunk that has changed: a proof is about one matrix, not another each time."""
+        if self._seen.setdefault(stored, fingerprint) != fingerprint:
+            raise ProblemError(
+                f"chunk {stored} of X holds other numbers than in an earlier pass; persist X, make "
+                "its tasks give the same each time, or leave the file alone"
+            )
 
-def _selected(places: list[Array], X: Any, chunk: int) -> Any:
-    return X[places[chunk]]
 
-
-def _with_one(dtype: np.dtype[Any], X: Any, chunk: int) -> Any:
-    return with_column(X, 1, dtype)
-
-
-def _divided(exponent: int, X: Any, chunk: int) -> Any:
+def _divided(exponent: int, X: Any) -> Any:
     X = X.astype(np.float64)
     if not is_sparse(X):
         return np.ldexp(X, -exponent)
@@ -138,35 +152,11 @@ def _divided(exponent: int, X: Any, chunk: int) -> Any:
     return X
 
 
-class _Changed(Chunks):
-    """Chunks of another after a step, which is taken whenever they are visited.
-
-    Those that have no rows left are not visited.
-    """
-
-    def __init__(self, base: Chunks, step: Callable[[Any, int], Any], lengths: list[int]) -> None:
-        self._base, self._step, self.place = base, step, base.place
-        self._kept = [k for k, length in enumerate(lengths) if length]
-        self.lengths = [lengths[k] for k in self._kept]
-        self.width, self.dtype = base.width, base.dtype
-
-    def each(self, work: Work, common: Sequence[Any] = (), own: Own | None = None) -> list[Any]:
-        asked = range(len(self.lengths)) if own is None else own
-        sent = {self._kept[k]: (self._kept[k], *(own[k] if own else ())) for k in asked}
-        return self._base.each(_AfterStep(self._step, work, len(common)), common, sent)
-
-
-@dataclass(frozen=True)
-class _AfterStep:
-    """Work on a chunk that is changed first."""
-
-    step: Callable[[Any, int], Any]
-    work: Work
-    common: int
-
-    def __call__(self, points: Any, *sent: Any) -> Any:
-        common, (chunk, *own) = sent[: self.common], sent[self.common :]
-        return self.work(Points(_tidy(self.step(points.X, chunk))), *common, *own)
+def _stepped(points: Points, steps: tuple[Callable[[Any], Any], ...]) -> Points:
+    X = points.X
+    for step in steps:
+        X = step(X)
+    return Points(_tidy(X)) if steps else points
 
 
 def _tidy(X: Any) -> Any:
@@ -190,84 +180,47 @@ def _fingerprint(X: Any) -> int:
     return found
 
 
-def _check_same(seen: dict[int, int], chunk: int, fingerprint: int) -> None:
-    """Refuse a chunk that has changed: a proof is about one matrix, not another in each pass."""
-    if seen.setdefault(chunk, fingerprint) != fingerprint:
-        raise ProblemError(
-            f"chunk {chunk} of X holds other numbers than in an earlier pass; persist X, make "
-            "its tasks give the same each time, or leave the file alone"
-        )
-
-
-# --- files ----------------------------------------------------------------------------------------
-
-
-class _FileChunks(Chunks):
+class FileChunks(Chunks):
     """Chunks of a file on this machine, read again whenever they are visited.
 
     The one that was visited last is kept, so that work on a single chunk is done at once.
+    `load` returns the rows of a chunk by its number; it is sent to the workers of a cluster.
     """
 
-    place = "read in every pass"
-
-    def __init__(self) -> None:
-        self._last: tuple[int, Any] | None = None
-        self._seen: dict[int, int] = {}
-
-    @abstractmethod
-    def load(self, chunk: int) -> Any:
-        """The rows of a chunk."""
+    def __init__(
+        self, load: Callable[[int], Any], lengths: Sequence[int], width: int, dtype: Any
+    ) -> None:
+        super().__init__(lengths, width, dtype, "read in every pass")
+        self.load, self._last = load, dict[int, Points]()
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_last": None}
+        return vars(self) | {"_last": {}}
 
     def each(self, work: Work, common: Sequence[Any] = (), own: Own | None = None) -> list[Any]:
         asked = range(len(self.lengths)) if own is None else own
         return [work(self._points(k), *common, *(own[k] if own else ())) for k in asked]
 
-    def _points(self, chunk: int) -> Any:
-        if self._last is None or self._last[0] != chunk:
-            self._last = None  # before the next is read: two need not fit
-            points = Points(_tidy(self.load(chunk)))
-            _check_same(self._seen, chunk, _fingerprint(points.X))
-            self._last = chunk, points
-        return self._last[1]
+    def _points(self, chunk: int) -> Points:
+        stored = self._stored[chunk]
+        if stored not in self._last:
+            self._last.clear()  # before the next is read: two need not fit
+            points = Points(_tidy(self.load(stored)))
+            self._check_same(stored, _fingerprint(points.X))
+            self._last[stored] = points
+        return _stepped(self._last[stored], self._steps[chunk])
 
 
-class NpyChunks(_FileChunks):
+def npy_chunks(path: Path, most: int = CHUNK_BYTES) -> FileChunks:
     """Rows of an ``.npy`` file; of each chunk only its own part of the file is mapped."""
+    from gammabar.problems.binary_readers import ArrayFile, check_points
 
-    def __init__(self, path: Path, most: int = CHUNK_BYTES) -> None:
-        super().__init__()
-        from gammabar.problems.binary_readers import ArrayFile, check_points
-
-        self._file = ArrayFile.open(path)
-        check_points(str(path), self._file.shape, self._file.dtype)
-        n, self.width = self._file.shape[0], prod(self._file.shape[1:])
-        self.dtype = dense_matrix(np.zeros((1, 1), self._file.dtype)).dtype
-        item = max(self.dtype.itemsize, self._file.dtype.itemsize)
-        step = max(1, most // (self.width * item))
-        self.lengths = [min(step, n - lo) for lo in range(0, n, step)]
-
-    def load(self, chunk: int) -> Any:
-        return self._file.points(*self.bounds[chunk])
-
-
-class TableChunks(_FileChunks):
-    """Groups of rows of a Parquet or Arrow file."""
-
-    def __init__(
-        self, path: Path, label: str | int | None = None, drop: Sequence[str | int] = ()
-    ) -> None:
-        super().__init__()
-        from gammabar.problems.binary_readers import Table
-
-        self.table = Table(path, label, drop)
-        self.lengths, self.width = self.table.lengths, len(self.table.columns.kept)
-        self.dtype = self.table.dtype
-
-    def load(self, chunk: int) -> Any:
-        return self.table.points(chunk)
+    file = ArrayFile.open(path)
+    check_points(str(path), file.shape, file.dtype)
+    n, width = file.shape[0], prod(file.shape[1:])
+    kept = dense_matrix(np.zeros((1, 1), file.dtype)).dtype
+    step = max(1, most // (width * max(kept.itemsize, file.dtype.itemsize)))
+    lengths = [min(step, n - lo) for lo in range(0, n, step)]
+    return FileChunks(partial(file.chunk, step), lengths, width, file.dtype)
 
 
 # --- problems -------------------------------------------------------------------------------------
@@ -278,15 +231,8 @@ class ScatteredProblem(LinearProblem):
 
     Every operation is a pass over the chunks, where they are. What the oracle says is the same as
     for the same data in memory. What solvers say is the same for the same chunks, wherever they
-    are; beside data in memory sums are rounded in another order.
-
-    Parameters
-    ----------
-    chunks : Chunks
-        All values finite: that is checked in the first pass.
-    y : array of n labels -1 and +1
-    source : Source, optional
-        Where the data come from.
+    are; beside data in memory sums are rounded in another order. That all values are finite is
+    checked in the first pass.
     """
 
     points: ScatteredPoints
@@ -351,9 +297,6 @@ class ScatteredPoints:
         self._kept: dict[int, Array] = {}
         self.X = _Rows(self)
 
-    def floats(self) -> None:
-        """The whole matrix is never in memory."""
-
     def rows(self, rows: Array) -> Any:
         """The chosen rows as they are stored, from the chunks that have them."""
         rows = np.asarray(rows, dtype=np.int64)
@@ -393,14 +336,9 @@ class ScatteredPoints:
         """The chosen rows in float64."""
         return self.X[rows].astype(np.float64)
 
-    def blocks(self, size: int = 0) -> Iterator[tuple[int, int, Any]]:
-        """(lo, hi, rows lo to hi in float64), chunk by chunk."""
-        for lo, hi in self.chunks.bounds:
-            yield lo, hi, self.take(slice(lo, hi))
-
     def dot(self, w: Floats) -> Floats:
         """X w."""
-        return np.concatenate(self.chunks.each(_dot, (w,)))
+        return np.concatenate(self.chunks.each(Points.dot, (w,)))
 
     def some(self, rows: Array, w: Floats) -> Floats:
         """The products of w with some rows, which are brought here."""
@@ -412,7 +350,7 @@ class ScatteredPoints:
         if len(some) <= self.shape[0] // _FEW and self._bytes(len(some)) <= _KEPT_BYTES // 4:
             return np.asarray(self.take(some).T @ q[some])
         own = {k: (q[lo:hi],) for k, (lo, hi) in enumerate(self.chunks.bounds) if q[lo:hi].any()}
-        return sum_in_order(self.chunks.each(_adjoint, (), own))
+        return sum_in_order(self.chunks.each(Points.adjoint, (), own))
 
     def softmin(
         self,
@@ -432,60 +370,43 @@ class ScatteredPoints:
             meanwhile()
         own = {k: (y[lo:hi],) for k, (lo, hi) in enumerate(self.chunks.bounds)}
         parts = self.chunks.each(_soft, (w, inner, outer, temperature), own)
-        lows = np.array([part[1] for part in parts])
+        scores, minima, sums, pulls = zip(*parts, strict=True)
+        lows = np.array(minima)
         smallest = float(lows.min())
-        shares = np.array([part[2] for part in parts])
-        shares = shares * soft_weights(lows, smallest, temperature)
+        shares = np.array(sums) * soft_weights(lows, smallest, temperature)
         total = float(shares.sum())
-        pulls = [part[3] * (share / total) for part, share in zip(parts, shares, strict=True)]
-        scores = np.concatenate([part[0] for part in parts])
-        return scores, smallest, math.log(total) - smallest / temperature, sum_in_order(pulls)
+        pull = sum_in_order([p * (share / total) for p, share in zip(pulls, shares, strict=True)])
+        logsumexp = math.log(total) - smallest / temperature
+        return np.concatenate(scores), smallest, logsumexp, pull
 
     def largest(self) -> tuple[float, int, float]:
         """(m, e, r), as for dense points; the first pass, which refuses what is not finite."""
-        parts = self.chunks.each(_survey)
-        for (lo, _), part in zip(self.chunks.bounds, parts, strict=True):
-            if part.bad is not None:
-                refuse_value(lo, *part.bad)
-        self.extremes = min(p.low for p in parts), max(p.high for p in parts)
-        exponent = max(part.exponent for part in parts)
+        bad, lows, highs, exponents, parts = zip(*self.chunks.each(_survey), strict=True)
+        for (lo, _), found in zip(self.chunks.bounds, bad, strict=True):
+            if found is not None:
+                refuse_value(lo, *found)
+        self.extremes, exponent = (min(lows), max(highs)), max(exponents)
         # Powers of two: only squares that do not count underflow.
-        squares = np.concatenate(
-            [np.ldexp(p.squares, 2 * max(p.exponent - exponent, -1000)) for p in parts]
-        )
+        shifts = (2 * max(e - exponent, -1000) for e in exponents)
+        squares = np.concatenate([np.ldexp(*pair) for pair in zip(parts, shifts, strict=True)])
         self.longest, close = longest_rows(squares, self.shape[1])
         rows = self.take(close)
         rows = rows.toarray() if is_sparse(rows) else rows
         return norm_of_longest(list(rows), exponent, squares, self.shape[1])
 
-    def squares(self) -> Floats:
-        """||x_i||^2 of every row."""
-        return np.concatenate(self.chunks.each(_squares))
+
+# --- what is done on a chunk ----------------------------------------------------------------------
 
 
-# --- what is done on a chunk -----------------------------------------------------------------
-
-
-def _take(points: Any, rows: Array) -> Any:
+def _take(points: Points, rows: Array) -> Any:
     found = points.X[rows]
     return found if is_sparse(found) else np.array(found)
 
 
-def _dot(points: Any, w: Floats) -> Floats:
-    return np.asarray(points.dot(w))
-
-
-def _adjoint(points: Any, q: Floats) -> Floats:
-    return np.asarray(points.adjoint(q))
-
-
-def _squares(points: Any) -> Floats:
-    return np.asarray(points.squares())
-
-
 def _soft(
-    points: Any, w: Floats, inner: float, outer: float, temperature: float, y: Array
-) -> tuple[Floats, float, float, Floats]:
+    points: Points, w: Floats, inner: float, outer: float, temperature: float, y: Array
+) -> Soft:
+    """Scores, the smallest, the sum of weights relative to it, and the pull."""
     scores = (outer * y) * points.dot(inner * w)
     weights, smallest, _ = soften(scores, temperature)
     pull = outer * points.adjoint(inner * y * weights)
@@ -493,27 +414,18 @@ def _soft(
     return scores, smallest, 1 / float(weights.max()), pull
 
 
-class _Survey(NamedTuple):
-    """What the first pass learns of a chunk."""
-
-    bad: tuple[int, int, float] | None
-    low: Any
-    high: Any
-    exponent: int
-    squares: Floats
-
-
-def _survey(points: Any) -> _Survey:
+def _survey(points: Points) -> tuple[tuple[int, int, float] | None, Any, Any, int, Floats]:
+    """What is not finite, the extremes, their exponent, and squares of rows relative to it."""
     X = points.X
     values, zero = X.data if is_sparse(X) else X, X.dtype.type(0)
     bad = not_finite(X)
     if bad is not None or not values.any():
-        return _Survey(bad, zero, zero, -1074, np.zeros(X.shape[0]))
+        return bad, zero, zero, -1074, np.zeros(X.shape[0])
     low, high = values.min(), values.max()
     if is_sparse(X):  # zeros are not stored
         low, high = min(low, zero), max(high, zero)
     exponent = math.frexp(max(-float(low), float(high)))[1]
-    return _Survey(None, low, high, exponent, points.scaled_squares(exponent))
+    return None, low, high, exponent, points.scaled_squares(exponent)
 
 
 # --- Dask -----------------------------------------------------------------------------------------
@@ -522,15 +434,9 @@ def _survey(points: Any) -> _Survey:
 class _DaskChunks(Chunks):
     """Chunks that are tasks of a Dask graph.
 
-    Parameters
-    ----------
-    blocks : sequence of delayed objects, or of `_Recipe`
-        Each is a matrix of rows, dense or sparse; those without rows are left out.
-    lengths : sequence of int
-    width : int
-    dtype : numpy dtype
-    client : distributed.Client, optional
-        Where they are computed; otherwise by Dask's scheduler as it is set.
+    `blocks` are delayed matrices of rows, dense or sparse, or functions that a worker calls to
+    read a chunk when it works on it (one at a time). They are computed by the client, if there is
+    one, or else by Dask's scheduler as it is set.
     """
 
     def __init__(
@@ -542,62 +448,57 @@ class _DaskChunks(Chunks):
         client: Any = None,
         place: str = "of a Dask array",
     ) -> None:
-        self.place, self._client, self._seen = place, client, dict[int, int]()
-        self._blocks = [block for block, n in zip(blocks, lengths, strict=True) if n]
-        self.lengths, self.width = [int(n) for n in lengths if n], int(width)
-        self.dtype = _tidy(np.zeros((1, 1), dtype)).dtype
+        super().__init__(lengths, width, dtype, place)
+        self._blocks, self._client = list(blocks), client
+        ends = zip(accumulate(lengths), lengths, strict=True)
+        self._about = [(end - n, int(n), self.width, self.dtype) for end, n in ends]
 
     def each(self, work: Work, common: Sequence[Any] = (), own: Own | None = None) -> list[Any]:
         dask = extra_module("dask", "dask", "a Dask array")
         # Named once, so that w goes to the scheduler once and not with every chunk.
         shared = [dask.delayed(value, traverse=False, pure=False) for value in common]
         call = dask.delayed(_on_block, pure=False, traverse=False)
-        asked = range(len(self.lengths)) if own is None else own
+        asked = list(range(len(self.lengths)) if own is None else own)
         tasks = []
         for k in asked:
-            about = sum(self.lengths[:k]), self.lengths[k], self.width, self.dtype
-            tasks.append(call(work, self._blocks[k], about, *shared, *(own[k] if own else ())))
+            stored, sent = self._stored[k], own[k] if own else ()
+            job = work, self._steps[k], self._about[stored]
+            tasks.append(call(self._blocks[stored], *job, *shared, *sent))
         if self._client is None:
             found = list(dask.compute(*tasks))
         else:
             found = list(self._client.gather(self._client.compute(tasks)))
         for k, (seen, _) in zip(asked, found, strict=True):
-            _check_same(self._seen, k, seen)
+            self._check_same(self._stored[k], seen)
         return [result for _, result in found]
 
 
-@dataclass(frozen=True)
-class _Recipe:
-    """A chunk that a worker reads when it works on it, and forgets: one at a time."""
-
-    chunks: _FileChunks
-    chunk: int
-
-    def load(self) -> Array:
-        """The rows, read."""
-        try:
-            return np.array(self.chunks.load(self.chunk))
-        except FileNotFoundError as error:
-            raise ProblemError(
-                f"{error.filename}: a worker of the cluster does not find it; "
-                "all of them must see the file under this name"
-            ) from None
-
-
 def _on_block(
-    work: Work, block: Any, about: tuple[int, int, int, np.dtype[Any]], *sent: Any
+    block: Any,
+    work: Work,
+    steps: tuple[Callable[[Any], Any], ...],
+    about: tuple[int, int, int, np.dtype[Any]],
+    *sent: Any,
 ) -> tuple[int, Any]:
     """The fingerprint of a chunk, and what the work makes of it."""
     first, length, width, dtype = about
-    if isinstance(block, _Recipe):
-        block = block.load()
-    if block.shape != (length, width):
-        raise ProblemError(
-            f"a chunk of X has shape {block.shape}, but {(length, width)} was announced"
-        )
-    X = exact_matrix(block, first, finite=False)
+    X = block() if callable(block) else block
+    if X.shape != (length, width):
+        raise ProblemError(f"a chunk of X has shape {X.shape}, but {(length, width)} was announced")
+    X = exact_matrix(X, first, finite=False)
     X = X if is_sparse(X) else exact_cast(X, dtype, first=first)
-    return _fingerprint(X), work(Points(_tidy(X)), *sent)
+    return _fingerprint(X), work(_stepped(Points(_tidy(X)), steps), *sent)
+
+
+def _read_there(load: Callable[[int], Any], chunk: int) -> Array:
+    """A chunk of a file, read by a worker."""
+    try:
+        return np.array(load(chunk))
+    except FileNotFoundError as error:
+        raise ProblemError(
+            f"{error.filename}: a worker of the cluster does not find it; "
+            "all of them must see the file under this name"
+        ) from None
 
 
 def from_dask(
@@ -616,10 +517,8 @@ def from_dask(
         computed anew in every pass: call ``X.persist()`` first if the cluster has the memory.
     y : Dask or NumPy array, Series or list of n labels
         Two distinct values; it is brought here.
-    intercept : {"none", "free", "augmented"} or bool
+    intercept, source
         As in `gammabar.problems.from_arrays`.
-    source : Source, optional
-        Where the data come from.
 
     Examples
     --------
@@ -663,15 +562,14 @@ def _chunks_of(X: Any) -> _DaskChunks:
 def spread(points: FilePoints, client: Any) -> FilePoints:
     """The chunks of a file as tasks of a cluster, kept in its memory if it has enough."""
     chunks = points.X
-    assert isinstance(chunks, _FileChunks)
+    assert isinstance(chunks, FileChunks)
     dask = extra_module("dask", "dask", "--dask")
-    blocks: list[Any] = [_Recipe(chunks, k) for k in range(len(chunks.lengths))]
-    size = sum(chunks.lengths) * chunks.width * chunks.dtype.itemsize
+    blocks: list[Any] = [partial(_read_there, chunks.load, k) for k in range(len(chunks.lengths))]
+    size = prod(chunks.shape) * chunks.dtype.itemsize
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     kept = size <= _SHARE * sum(int(worker["memory_limit"]) for worker in workers)
     if kept:
-        load = dask.delayed(_Recipe.load, pure=True, traverse=False)
-        blocks = client.persist([load(recipe) for recipe in blocks])
+        blocks = client.persist([dask.delayed(read, pure=True)() for read in blocks])
     place = f"{'kept' if kept else 'read in every pass'} by {len(workers)} workers"
     made = _DaskChunks(blocks, chunks.lengths, chunks.width, chunks.dtype, client, place)
     return replace(points, X=made)

@@ -31,26 +31,15 @@ from gammabar.problems.problem import INTERCEPTS, Array, Problem, ProblemError, 
 from gammabar.problems.rounding import EXACT
 
 
-def _intercept_named(kind: str | bool | None) -> str:
-    """One of `INTERCEPTS`: True is "free"; False and None are "none"."""
+def with_intercept(problem: Problem, kind: str | bool | None) -> Problem:
+    """The problem of separating the same points with this kind of intercept: see the module.
+
+    True is "free"; False and None are "none".
+    """
     if isinstance(kind, bool | np.bool_) or kind is None:
-        return "free" if kind else "none"
+        kind = "free" if kind else "none"
     if not isinstance(kind, str) or kind not in INTERCEPTS:
         raise ProblemError(f"intercept {kind!r} is not one of {', '.join(INTERCEPTS)}")
-    return kind
-
-
-def with_intercept(problem: Problem, kind: str | bool | None) -> Problem:
-    """The problem of separating the same points with this kind of intercept.
-
-    Parameters
-    ----------
-    problem : Problem
-        With or without an intercept of its own.
-    kind : {"none", "free", "augmented"} or bool
-        See the module; True is "free".
-    """
-    kind = _intercept_named(kind)
     if kind == problem.intercept:
         return problem
     plain = problem.plain
@@ -189,51 +178,44 @@ def from_arrays(
         if isinstance(y, str):
             y, columns = take_column(columns, y)
         X, y, _, notes = design(columns, y, encode, missing)
-    problem = _problem(X, y, kernel, normalised, multiclass, source)
-    problem.notes = notes
+    if normalised and kernel is None:
+        raise ProblemError("normalised belongs to a kernel; use kernel='linear' for plain vectors")
+    of = None if kernel is None else Kernel.of(kernel)
+    if isinstance(X, Chunks):
+        if of is not None or multiclass:
+            raise ProblemError(
+                "points that are read in chunks have no kernel and two classes; give more "
+                "--memory, or leave out kernel and multiclass"
+            )
+    else:
+        X = exact_matrix(X)
+    problem = _problem(X, *encode_labels(y, X.shape[0]), of, normalised, multiclass)
+    problem.source, problem.notes = source, notes
     return with_intercept(problem, intercept)
 
 
 def _problem(
     X: Any,
-    y: Any,
-    kernel: Kernel | str | Callable[[Any, Any], Any] | None,
+    labels: Array,
+    classes: tuple[str, ...],
+    kernel: Kernel | None,
     normalised: bool,
     multiclass: bool,
-    source: Source | None,
 ) -> Problem:
-    if normalised and kernel is None:
-        raise ProblemError("normalised belongs to a kernel; use kernel='linear' for plain vectors")
-    if isinstance(X, Chunks):
-        return _scattered(X, y, kernel is not None or multiclass, source)
-    X = exact_matrix(X)
-    n = X.shape[0]
-    labels, classes = encode_labels(y, n)
     if multiclass:
         if len(classes) < 2:
             raise ProblemError(
-                f"y has one class only ({classes[0]}), in all {n} rows; give two or more"
+                f"y has one class only ({classes[0]}), in all {len(labels)} rows; give two or more"
             )
         if kernel is not None:
-            of, k = Kernel.of(kernel), len(classes)
-            return MulticlassKernelProblem(X, labels, of, k, normalised, source)
-        return MulticlassProblem(X, labels, len(classes), source)
+            return MulticlassKernelProblem(X, labels, kernel, len(classes), normalised)
+        return MulticlassProblem(X, labels, len(classes))
     signs = _signs(labels, classes)
     if kernel is not None:
-        return KernelProblem(X, signs, Kernel.of(kernel), normalised, source)
-    if is_sparse(X):
-        return SparseProblem(X, signs, source)
-    return DenseProblem(X, signs, source)
-
-
-def _scattered(chunks: Chunks, y: Any, other: bool, source: Source | None) -> Problem:
-    """The problem of points that are not in memory."""
-    if other:
-        raise ProblemError(
-            "points that are read in chunks have no kernel and two classes; give more --memory, or "
-            "leave out kernel and multiclass"
-        )
-    return ScatteredProblem(chunks, _signs(*encode_labels(y, chunks.shape[0])), source)
+        return KernelProblem(X, signs, kernel, normalised)
+    if isinstance(X, Chunks):
+        return ScatteredProblem(X, signs)
+    return SparseProblem(X, signs) if is_sparse(X) else DenseProblem(X, signs)
 
 
 def _signs(labels: Array, classes: tuple[str, ...]) -> Array:

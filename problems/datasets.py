@@ -46,19 +46,10 @@ class _Loaded:
 class Dataset:
     """A named data set.
 
-    Attributes
-    ----------
-    name, what : str
-    classes : tuple of str
-        What the classes 0, 1, ... are.
-    folder : str or None
-        The folder of its files below a data folder; None if it is embedded.
-    files : tuple of str
-        The files that loading needs, without ``.gz``.
-    sums : dict
-        SHA-256 of the decoded contents: by file for idx files, by array for NPZ files.
-    read : callable
-        From the paths of the files to the points.
+    `classes` says what the classes 0, 1, ... are; `folder` is that of its files below a data folder
+    (None: embedded), and `files` those that loading needs, without ``.gz``; `sums` are the SHA-256
+    of the decoded contents, by file for idx files and by array for NPZ files; `read` goes from the
+    paths of the files to the points.
     """
 
     name: str
@@ -293,18 +284,8 @@ def _embedded(name: str, what: str, classes: Sequence[str], **sums: str) -> Data
     return Dataset(name, what, tuple(classes), None, (), sums, read)
 
 
-_ARTICLES = [
-    "T-shirt",
-    "trouser",
-    "pullover",
-    "dress",
-    "coat",
-    "sandal",
-    "shirt",
-    "sneaker",
-    "bag",
-    "boot",
-]
+_ARTICLES = ["T-shirt", "trouser", "pullover", "dress", "coat"]
+_ARTICLES += ["sandal", "shirt", "sneaker", "bag", "boot"]
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
     for dataset in (

@@ -9,14 +9,14 @@ every entry point (arrays, frames, chunks, labels) goes through here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from gammabar.problems.linear import dense_matrix, exact_dtype, matrix
+from gammabar.problems.linear import dense_matrix, exact_dtype, matrix, whole_dtype
 from gammabar.problems.points import is_sparse
 from gammabar.problems.problem import Array, ProblemError
 from gammabar.problems.suggest import did_you_mean
@@ -26,15 +26,10 @@ _EXACT = 1 << 53
 
 
 def exact_matrix(X: Any, first: int = 0, finite: bool = True) -> Any:
-    """X as a dense or canonical CSR matrix of the same numbers.
+    """X, anything with rows and columns of numbers, as a dense or canonical CSR matrix of the same.
 
-    Parameters
-    ----------
-    X : anything with rows and columns of numbers
-    first : int
-        The row of a larger matrix that the first one is, for messages.
-    finite : bool
-        Whether to refuse infinities and NaN.
+    `first` is the row of a larger matrix that the first one is, for messages; `finite` says whether
+    to refuse infinities and NaN.
     """
     values = X if is_sparse(X) else _values(X, first)
     if values.dtype.kind == "c":
@@ -106,8 +101,8 @@ def exact_cast(values: Array, dtype: np.dtype[Any], what: str = "X", first: int 
         cast = values.astype(dtype)
         changed = (cast.astype(values.dtype) != values) & (values == values)
     if dtype.kind == "f" and values.dtype.kind in "iu":  # the way back may round to the same again
-        large = np.argwhere(np.abs(cast) >= _EXACT)
-        places = [place for place in map(tuple, large) if _rounds(int(values[place]))]
+        large = map(tuple, np.argwhere(np.abs(cast) >= _EXACT))
+        places = [place for place in large if not is_double(int(values[place]))]
     else:
         places = list(map(tuple, np.argwhere(changed)))
     if places:
@@ -122,16 +117,7 @@ def exact_cast(values: Array, dtype: np.dtype[Any], what: str = "X", first: int 
 def same_numbers(given: Any, read: Any) -> Any:
     """What a library has read of somebody's data, if those are its numbers; else ours, which are.
 
-    Parameters
-    ----------
-    given : array-like
-    read : array or sparse matrix
-        The same in an array, which may have been rounded; texts are what they were read as.
-
-    Raises
-    ------
-    ProblemError
-        If no array of numbers holds what was given.
+    A text is what it was read as. What no array of numbers holds is refused.
     """
     if is_sparse(given):
         return read
@@ -140,56 +126,46 @@ def same_numbers(given: Any, read: Any) -> Any:
         return dense_matrix(exact_frame(columns))
     if np.ma.is_masked(given):
         return _values(given)
-    values = given if isinstance(given, np.ndarray) else np.asarray(given)
-    if values.dtype.kind in "biu" or (values.dtype.kind == "f" and isinstance(given, np.ndarray)):
+    found = rounded(given, read)
+    if found is None:
         return read
-    # Beside floats, only integers beyond 2^53 can have been rounded.
-    large = values.dtype.kind == "f" and values.dtype.itemsize <= 8
+    value, i, j = found
     entries = np.asarray(given, dtype=object)
-    places = np.argwhere(np.abs(read) >= _EXACT) if large else np.ndindex(*entries.shape)
-    for i, j in places:
-        if not _same(entries[i, j], read[i, j]):
-            return _whole_numbers(entries, int(i), int(j))
-    return read
+    whole = all(isinstance(v, (int, np.integer)) for v in entries.ravel().tolist())
+    dtype = whole_dtype([entries]) if whole else None
+    if dtype is None:
+        raise ProblemError(
+            f"X has {value!r} in row {i}, column {j}, which is no double; what is proved would be "
+            "proved of another number: round it, or use one 64-bit integer type for all of X"
+        )
+    return entries.astype(dtype)
 
 
-def _same(value: Any, read: Any) -> bool:
-    """Whether a number was read as it is; a text is what it was read as."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, (str, bytes)):
-        return True
-    if isinstance(value, (int, Fraction, Decimal)):
-        return Fraction(value) == Fraction(read.item())
-    return bool(value == read)
-
-
-def _whole_numbers(entries: Array, i: int, j: int) -> Array:
-    """Objects as one type of integers; what stands at (i, j) is no double."""
-    if all(isinstance(v, (int, np.integer)) for v in entries.ravel().tolist()):
-        dtype = _whole_dtype([entries])
-        if dtype is not None:
-            return entries.astype(dtype)
-    raise ProblemError(
-        f"X has {entries[i, j]!r} in row {i}, column {j}, which is no double; what is proved would "
-        "be proved of another number: round it, or use one 64-bit integer type for all of X"
-    )
-
-
-def rounded(given: Any, read: Array) -> int | None:
-    """A whole number in a list that became another beside floats, when an array was made of it."""
-    if read.dtype.kind != "f" or not (np.abs(read) >= _EXACT).any():
+def rounded(given: Any, read: Array) -> tuple[Any, ...] | None:
+    """The first number that became another when this array was made of a list, and its place."""
+    if read.dtype.kind != "f" or (isinstance(given, np.ndarray) and given.dtype.kind in "biuf"):
         return None
-    entries = np.asarray(given, dtype=object).ravel().tolist()
-    whole = (int(one) for one in entries if isinstance(one, int | np.integer))
-    return next((one for one in whole if _rounds(one)), None)
+    # Beside floats only integers beyond 2^53 are rounded; objects may be fractions or decimals.
+    objects = np.asarray(given).dtype.kind == "O"
+    if not objects and not (np.abs(read) >= _EXACT).any():
+        return None
+    entries = np.asarray(given, dtype=object)
+    places = np.ndindex(*entries.shape) if objects else np.argwhere(np.abs(read) >= _EXACT)
+    for place in map(tuple, places):
+        value = entries[place]
+        value = value.item() if isinstance(value, np.generic | np.ndarray) else value
+        exact = isinstance(value, (int, Fraction, Decimal)) and not isinstance(value, bool)
+        if exact and Fraction(value) != Fraction(read[place].item()):
+            return value, *(int(k) for k in place)
+    return None
 
 
-def _rounds(value: int) -> bool:
-    """Whether an integer is no double."""
+def is_double(value: int | Fraction) -> bool:
+    """Whether a number is a double."""
     try:
-        return int(float(value)) != value
+        return Fraction(float(value)) == value
     except OverflowError:
-        return True
+        return False
 
 
 def exact_labels(y: Any) -> Array:
@@ -207,16 +183,8 @@ def exact_labels(y: Any) -> Array:
 class Column:
     """A column of a frame of pandas or polars or a table of Arrow, in an array.
 
-    Attributes
-    ----------
-    name : object
-    values : array
-        Numbers in their own type, or objects; anything where a value is missing.
-    missing : array of bool
-    kind : str
-        Its type as the library calls it.
-    levels : tuple of str, optional
-        The categories in their order.
+    `values` are numbers in their own type, or objects; anything where one is `missing`. `kind` is
+    its type as the library calls it; `levels` are the categories in their order, if it has any.
     """
 
     name: Any
@@ -228,8 +196,7 @@ class Column:
     @classmethod
     def of(cls, name: Any, column: Any) -> Column:
         """Convert a column of pandas, polars or Arrow."""
-        gaps = column.isna() if hasattr(column, "isna") else column.is_null()
-        missing = np.asarray(gaps.to_numpy(), dtype=bool)
+        missing = np.asarray(column.isna() if hasattr(column, "isna") else column.is_null(), bool)
         kind = str(getattr(column, "dtype", None) or column.type)
         levels = getattr(getattr(column, "cat", None), "categories", None)
         if not missing.any():
@@ -242,7 +209,7 @@ class Column:
 
     def rows(self, rows: Array) -> Column:
         """Some of its entries."""
-        return Column(self.name, self.values[rows], self.missing[rows], self.kind, self.levels)
+        return replace(self, values=self.values[rows], missing=self.missing[rows])
 
     def check_complete(self, first: int = 0) -> None:
         """Refuse a missing value, of rows that begin with this one."""
@@ -318,7 +285,7 @@ def _taken(column: Any, rows: Array) -> Any:
 def _entries(column: Any, name: Any) -> Array:
     """The entries of a column without gaps, in their own type."""
     if not hasattr(column, "iloc"):
-        return np.asarray(column.to_numpy())
+        return np.asarray(column)
     if hasattr(column.dtype, "subtype"):
         return _gaps_filled(column, f"column {name!r} of X")
     # Nullable integers and floats say which NumPy dtype they are.
@@ -334,22 +301,12 @@ def _gaps_filled(column: Any, what: str) -> Array:
     dtype = np.dtype(object)
     if values.dtype.kind in "iu" and fill.dtype.kind in "biuf" and float(fill).is_integer():
         fill = np.asarray(int(fill))
-        dtype = _whole_dtype([values, fill]) or np.dtype(np.float64)
+        dtype = whole_dtype([values, fill]) or np.dtype(np.float64)
     elif values.dtype.kind in "biuf" and fill.dtype.kind in "biuf":
         dtype = np.result_type(values, fill)
     out = np.full(len(stored), fill, dtype)
     out[stored.sp_index.indices] = exact_cast(values, dtype, what)
     return out
-
-
-def _whole_dtype(arrays: list[Array]) -> np.dtype[Any] | None:
-    """The type of 64 bits that holds integers with and without a sign, if there is one."""
-    low = min((int(array.min()) for array in arrays if array.size), default=0)
-    high = max((int(array.max()) for array in arrays if array.size), default=0)
-    for dtype in (np.int64, np.uint64):
-        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
-            return np.dtype(dtype)
-    return None
 
 
 def exact_frame(
@@ -361,7 +318,7 @@ def exact_frame(
         arrays = [array for _, array in named]
         dtype = np.result_type(*arrays)
         if dtype.kind == "f" and all(array.dtype.kind in "iu" for array in arrays):
-            dtype = _whole_dtype(arrays) or dtype
+            dtype = whole_dtype(arrays) or dtype
     return np.column_stack([exact_cast(array, dtype, what, first) for what, array in named])
 
 
@@ -382,15 +339,9 @@ def design(
 ) -> tuple[Array, Any, Array, tuple[str, ...]]:
     """Points and labels of a table, the rows that are left, and sentences about what was done.
 
-    Parameters
-    ----------
-    columns : list of Column
-    labels : Column, or anything with a label for each row
-    encode : bool
-        Replace columns of texts and categories by indicators of all levels but the first, the
-        reference level (as R and statsmodels do).
-    missing : {"refuse", "drop"}
-        What becomes of rows with missing values.
+    `labels` are a column, or anything with a label for each row. With `encode`, columns of texts
+    and categories become indicators of all levels but the first, the reference level (as R and
+    statsmodels do). `missing` is "refuse" or "drop": what becomes of rows with missing values.
     """
     notes: list[str] = []
     if hasattr(labels, "isna") or hasattr(labels, "is_null"):
@@ -446,11 +397,28 @@ def _values(X: Any, first: int = 0) -> Array:
         values = np.asarray(X)
     except (ValueError, TypeError, OverflowError) as error:
         raise ProblemError(_ragged(X) or f"X is not a matrix of numbers: {error}") from None
-    if values.dtype.kind == "f" and values.ndim == 2 and not isinstance(X, np.ndarray):
-        _check_rounded(X, values)
     if values.dtype.kind in "OUST" and values.ndim == 2:
         raise ProblemError(_no_number(np.asarray(X, dtype=object)))
+    if values.dtype.kind == "f" and values.ndim == 2:
+        _check_rounded(X, values)
     return values
+
+
+def _check_rounded(X: Any, values: Array) -> None:
+    """NumPy turns large integers into floats where they stand beside floats: say so."""
+    if hasattr(X, "dtype") or not (np.abs(values) >= _EXACT).any():
+        return
+    if hasattr(X, "__array__"):
+        raise ProblemError(
+            f"X is a {type(X).__name__} with numbers beyond 2^53, which may have been rounded; make"
+            " a NumPy array of it"
+        )
+    found = rounded(X, values)
+    if found is not None:
+        raise ProblemError(
+            f"X has the integer {found[0]} in row {found[1]}, column {found[2]}, which would be "
+            "rounded beside floats or negative numbers; use one 64-bit integer type for all of X"
+        )
 
 
 def _no_number(values: Array) -> str:
@@ -484,29 +452,3 @@ def _masked_row(X: Any) -> int | None:
     if isinstance(X, np.ndarray) or not isinstance(X, Iterable):
         return None
     return next((i for i, row in enumerate(X) if np.ma.is_masked(row)), None)
-
-
-def _check_rounded(X: Any, values: Array) -> None:
-    """NumPy turns large integers into floats where they stand beside floats: say so."""
-    for i, j in np.argwhere(np.abs(values) >= _EXACT).tolist():
-        value = _entry(X, i, j)
-        if isinstance(value, float | np.floating):
-            continue
-        if not isinstance(value, int | np.integer) or _rounds(int(value)):
-            raise ProblemError(
-                f"X has the integer {value} in row {i}, column {j}, which would be rounded "
-                "beside floats or negative numbers; use one 64-bit integer type for all of X"
-            )
-
-
-def _entry(X: Any, i: int, j: int) -> Any:
-    """What stands in row i and column j of rows of any kind."""
-    try:
-        row = X[i]
-        value = row.iloc[j] if hasattr(row, "iloc") else row[j]
-    except (TypeError, LookupError):
-        raise ProblemError(
-            f"X is a {type(X).__name__} with numbers beyond 2^53, which may have been rounded; make"
-            " a NumPy array of it"
-        ) from None
-    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value

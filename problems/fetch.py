@@ -61,10 +61,9 @@ _FAILED = (EOFError, ValueError, TypeError, IndexError, ImportError)
 
 @dataclass(frozen=True)
 class Status:
-    """Whether a data set is on this machine.
+    """Whether a data set is on this machine, where, and what is wrong or what to do.
 
-    `state` is "embedded", "present", "checked", "missing" or "damaged"; `where` the folder of its
-    files, if there is one; `detail` says what is wrong or what to do.
+    `state` is "embedded", "present", "checked", "missing" or "damaged".
     """
 
     name: str
@@ -108,21 +107,10 @@ def _named(name: str) -> Dataset:
 def fetch(
     name: str, progress: Progress = lambda message: None, *, archive: Path | None = None
 ) -> list[Path]:
-    """Bring a data set onto this machine.
+    """Bring a data set onto this machine; its files, old or new (none if it is embedded).
 
-    Parameters
-    ----------
-    name : str
-        Such as ``mnist``.
-    progress : callable
-        Is told in words what is being tried and why it failed.
-    archive : Path, optional
-        Take it out of this file, which was downloaded by hand, and ask nobody.
-
-    Returns
-    -------
-    list of Path
-        The files of the data set, old or new; empty if it is embedded.
+    `progress` is told in words what is being tried and why it failed. With an `archive` that was
+    downloaded by hand, the data set is taken out of it, and nobody is asked.
     """
     dataset = _named(name)
     if dataset.folder is None:
@@ -143,7 +131,9 @@ def fetch(
     folder = (Path(named) if named and writable else user_data_folder()) / dataset.folder
     place, get = _DOWNLOADS[name]
     if archive is not None:
-        place, get = archive.name, partial(_from_archive, name, archive)
+        if name != "eurosat":
+            raise ProblemError(f"{name}: archives are read of eurosat only")
+        place, get = archive.name, lambda _: _decode_eurosat(archive)
     progress(f"{name}: trying {place}")
     try:
         arrays = _arrays(dataset, get)
@@ -341,13 +331,6 @@ def _decode_eurosat(archive: Path) -> dict[str, Array]:
         "y": np.array([kind == "Forest" for kind, _, _ in found], dtype=np.uint8),
         "file_number": np.array([int(number) for _, number, _ in found], dtype=np.int32),
     }
-
-
-def _from_archive(name: str, archive: Path, work: Path) -> dict[str, Array]:
-    """The arrays of a data set in an archive that is on this machine already."""
-    if name != "eurosat":
-        raise DownloadError("archives are read of eurosat only")
-    return _decode_eurosat(archive)
 
 
 #: Where each data set comes from, in words, and how.

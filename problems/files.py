@@ -13,8 +13,9 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -88,10 +89,6 @@ def readable(path: Path) -> Iterator[None]:
         raise ProblemError(f"{path}: does not fit into the memory of this machine") from None
 
 
-def _plain(path: Path) -> IO[bytes]:
-    return path.open("rb")
-
-
 def read_bytes(path: Path, budget: int | None = None) -> bytes:
     """The contents of a file, decompressed as its last suffix says.
 
@@ -99,7 +96,7 @@ def read_bytes(path: Path, budget: int | None = None) -> bytes:
     it has filled the memory.
     """
     limit = memory_budget() // 4 if budget is None else budget
-    opener = _OPENERS.get(path.suffix.lower(), _plain)
+    opener = _OPENERS.get(path.suffix.lower(), partial(open, mode="rb"))
     out = io.BytesIO()
     with readable(path), opener(path) as stream:
         while chunk := stream.read(1 << 22):
@@ -114,6 +111,8 @@ def read_bytes(path: Path, budget: int | None = None) -> bytes:
 def read_text(path: Path) -> str:
     """The contents of a text file in UTF-8; binary and empty files are refused."""
     raw = read_bytes(path)
+    if raw.startswith((b"PK\3\4", b"\xd0\xcf\x11\xe0")):  # .xlsx and .ods, or .xls
+        raise ProblemError(f"{path}: a spreadsheet or an archive, not text; save its table as CSV")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -184,14 +183,6 @@ def label_fault(text: str) -> str | None:
     return None
 
 
-def _order_classes(texts: set[str]) -> tuple[str, ...]:
-    """Label texts in the order of the classes: as numbers if all are numbers, else as texts."""
-    numbers = {text: _number(text) for text in texts}
-    if any(number is None for number in numbers.values()):
-        return tuple(sorted(texts))
-    return tuple(sorted(texts, key=lambda text: numbers[text] or 0))
-
-
 def check_classes(
     owner: str,
     there: Sequence[str],
@@ -244,7 +235,9 @@ def encode_labels(y: Any, n: int) -> tuple[Array, tuple[str, ...]]:
         named = {place: _text(values[place], place) for place in np.sort(first).tolist()}
         names = [named[place] for place in first.tolist()]
         texts = [names[i] for i in inverse.tolist()]
-    classes = _order_classes(set(texts))
+    numbers = {text: _number(text) for text in set(texts)}
+    whole = None not in numbers.values()  # in the order of numbers if all are, else of texts
+    classes = tuple(sorted(numbers, key=lambda text: (numbers[text] or 0) if whole else text))
     index = {text: i for i, text in enumerate(classes)}
     return np.array([index[text] for text in texts], dtype=np.int64), classes
 

@@ -42,14 +42,8 @@ Dual = tuple[tuple[int, Fraction], ...]
 class Known:
     """What is known of a generated problem, exactly and in the units of its data.
 
-    Attributes
-    ----------
-    gamma_squared : Fraction
-        Square of the maximum margin; 0 if the data are not separable.
-    radius_squared : Fraction
-        Square of the largest row norm.
-    q : tuple of (int, Fraction)
-        Dual weights that prove it, as (row, weight) with positive weights that add up to one.
+    The squares of the maximum margin (0 if the data are not separable) and of the largest row
+    norm, and dual weights that prove it: positive, with the sum one.
     """
 
     gamma_squared: Fraction
@@ -68,19 +62,15 @@ class Generated:
 
 @dataclass(frozen=True)
 class Family:
-    """A generator: its name, what it makes, its options, and the function that makes it."""
+    """A generator: what it makes, its options, and the function that makes it."""
 
-    name: str
     what: str
     options: tuple[Option, ...]
     build: Callable[..., Generated]
 
 
 FAMILIES: dict[str, Family] = {}
-Build = Callable[..., Generated]
-Declare = Callable[[Build], Build]
-
-
+_Build = Callable[..., Generated]
 #: Numbers that are options of several generators.
 _WORDS = {
     "n": "number of points",
@@ -92,16 +82,16 @@ _GAMMA = Option(
 )
 
 
-def _family(name: str, sizes: str, *own: Option, **least: int) -> Declare:
+def _family(name: str, sizes: str, *own: Option, **least: int) -> Callable[[_Build], _Build]:
     """Declare a generator: its sizes with their defaults and least values, and its own options."""
     options = [
         Option(option, default, _WORDS[option], integer(least.get(option, 1)))
         for option, default in (one.split("=") for one in sizes.split())
     ]
 
-    def declare(build: Build) -> Build:
+    def declare(build: _Build) -> _Build:
         what = (build.__doc__ or "").partition("\n")[0].rstrip(".")
-        FAMILIES[name] = Family(name, what[:1].lower() + what[1:], (*options, *own), build)
+        FAMILIES[name] = Family(what[:1].lower() + what[1:], (*options, *own), build)
         return build
 
     return declare
@@ -127,7 +117,6 @@ def _uniform(rows: list[int]) -> Dual:
 
 
 def _alternating(A: Integers, gamma_squared: Fraction | int, q: Dual) -> Generated:
-    """Rows with labels 1, -1, 1, ... and what is known of them."""
     y = np.where(np.arange(len(A)) % 2, -1, 1)
     known = Known(Fraction(gamma_squared), _largest_square(A), q)
     return Generated(A * y[:, None], y, known)
@@ -235,16 +224,11 @@ def _finish(
     original = np.arange(len(A)) if copies is None else copies
     original = original[draws.permutation(len(original))]
     total = sum(rows.weights)
-    weights = []
-    for i, weight in enumerate(rows.weights):
-        place = int(np.flatnonzero(original == i)[0])
-        weights.append((place, Fraction(weight, total)))
+    places = (int(np.flatnonzero(original == i)[0]) for i in range(len(rows.weights)))
+    q = ((i, Fraction(weight, total)) for i, weight in zip(places, rows.weights, strict=True))
     y = y[original]
-    truth = Known(
-        Fraction(rows.gamma * stretch) ** 2,
-        Fraction(rows.radius * stretch) ** 2,
-        tuple(sorted(weights)),
-    )
+    gamma, radius = (Fraction(size * stretch) for size in (rows.gamma, rows.radius))
+    truth = Known(gamma**2, radius**2, tuple(sorted(q)))
     return Generated(A[original] * y[:, None], y, truth)
 
 
@@ -290,10 +274,8 @@ def _duplicated(n: int, d: int, copies: int, gamma: Fraction, seed: int) -> Gene
 def _imbalanced(n: int, d: int, ratio: int, gamma: Fraction, seed: int) -> Generated:
     """A planted margin, one class ratio times as large by repetition (Tyurin 2024, App. E).
 
-    A few rows of class 1 against `ratio` times as many of class -1 that pull another way.
     Rows of class -1 have a positive second coordinate (before the reflection) and are repeated
-    `ratio` times, as in the construction of Tyurin (2024), Appendix E; those of class 1 have a
-    negative one.
+    `ratio` times; the few of class 1 have a negative one, so that the classes pull apart.
     """
     check_size("imbalanced", n, d)
     few = n // (ratio + 1)
@@ -320,9 +302,8 @@ _GRID = 10  # gaussian data are multiples of 2**-10
 def _worst_case(n: int) -> Generated:
     """One point against n - 1 copies of another (Tyurin 2024, Theorem 5.1).
 
-    One sample (0.5, -1) of class 1 and n - 1 samples (-0.5, -1) of class -1.
-    Tyurin (2024), proof of Theorem 5.1: the batch perceptron needs a number of iterations
-    proportional to n, although margin and radius do not depend on n.
+    The batch perceptron needs a number of iterations proportional to n, although margin and radius
+    do not depend on n.
     """
     check_size("worst-case", n, 2)
     X = np.full((n, 2), (-0.5, -1.0))
@@ -335,9 +316,8 @@ def _worst_case(n: int) -> Generated:
 def _loss_spike() -> Generated:
     """Two points on which the loss explodes before it vanishes (Tyurin 2024, Theorem 4.1).
 
-    One sample (1, -1) of class 1 and one sample (-1, -4) of class -1.
-    Tyurin (2024), proof of Theorem 4.1: with a large step, gradient descent on the logistic loss
-    has a huge loss after one step and separates the data after two.
+    With a large step, gradient descent on the logistic loss has a huge loss after one step and
+    separates the data after two.
     """
     X = np.array([[1, -1], [-1, -4]])
     q = ((0, Fraction(4, 5)), (1, Fraction(1, 5)))
@@ -348,10 +328,9 @@ def _loss_spike() -> Generated:
 def _two_lines(r: Fraction, n: int) -> Generated:
     """Points on two lines, norms from 1/r to r (Ramdas and Pena 2015, Section 2.2).
 
-    Points of class 1 on the line 6 x_2 = 8 x_1 and of class -1 on 8 x_2 = 6 x_1.
-    Ramdas and Pena (2015), Section 2.2: norms lie between 1/r and r, so the margin divided by the
-    radius is 1 / (sqrt(50) r^2), but 1 / sqrt(50) once the points have been normalised. Points are
-    integer multiples of (3, 4) and (4, 3); the unit of length is chosen such that they are.
+    Points of class 1 on the line 6 x_2 = 8 x_1 and of class -1 on 8 x_2 = 6 x_1. The margin divided
+    by the radius is 1 / (sqrt(50) r^2), but 1 / sqrt(50) once the points have been normalised. The
+    unit of length is such that points are integer multiples of (3, 4) and (4, 3).
     """
     check_size("two-lines", n, 2)
     a, b = r.numerator**2, r.denominator**2
@@ -382,24 +361,16 @@ def _inseparable(n: int, d: int, seed: int) -> Generated:
     order = draws.permutation(n)
     y = _mixed_labels(draws, n)
     total = int(weights.sum())
-    q = tuple(
-        (place, Fraction(int(weights[i]), total))
-        for place, i in enumerate(order.tolist())
-        if i < balanced
-    )
-    truth = Known(Fraction(0), _largest_square(A), q)
-    return Generated(A[order] * y[:, None], y, truth)
+    kept = [(place, i) for place, i in enumerate(order.tolist()) if i < balanced]
+    q = tuple((place, Fraction(int(weights[i]), total)) for place, i in kept)
+    return Generated(A[order] * y[:, None], y, Known(Fraction(0), _largest_square(A), q))
 
 
 @_family(
     "gaussian", "n=200 d=10", SEED, Option("separable", "0", "label by a random hyperplane", switch)
 )
 def _gaussian(n: int, d: int, seed: int, separable: bool) -> Generated:
-    """Nearly normal coordinates on a grid of 2^-10, labels random or by a hyperplane.
-
-    Points with nearly standard normal coordinates, on a grid of 2**-10.
-    Labels are random, or (separable) the side of a random hyperplane through the origin.
-    """
+    """Nearly normal coordinates on a grid of 2^-10, labels random or by a hyperplane."""
     check_size("gaussian", n, d)
     draws = Draws(seed)
     grid = draws.bell((n, d), _GRID)
@@ -523,7 +494,6 @@ _SCALE = 2**20  # the lengths of orthogonal rows are multiples of this part of t
 def _orthogonal(n: int, p: Fraction) -> Generated:
     """Orthogonal rows r e_1, e_2, ..., e_n, the first with the dual weight p.
 
-    Rows r e_1, e_2, ..., e_n: the first has the dual weight p, the others share the rest.
     The optimality of q = (p, c, ..., c) is r^2 p = c, so r^2 = (1 - p) / (p (n - 1)) and
     gamma^2 = r^2 p = (1 - p) / (n - 1). Where r is irrational it is rounded to a multiple of
     2^-20, and the weights are those that follow from it.
@@ -580,10 +550,9 @@ def _crossed(copies: int) -> Generated:
 def _centred(n: int, copies: int) -> Generated:
     """The corners of a regular simplex around the origin, the first several times.
 
-    The corners n e_i - (1, ..., 1).
-
-    From any mean of corners the nearest point of the hull is approached as slowly as the bound of
-    the von Neumann algorithm allows, as long as few corners were seen.
+    The corners are n e_i - (1, ..., 1). From any mean of corners the nearest point of the hull is
+    approached as slowly as the bound of the von Neumann algorithm allows, as long as few corners
+    were seen.
     """
     check_size("centred", n + copies - 1, n)
     corners = n * np.eye(n, dtype=np.int64) - 1

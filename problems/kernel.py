@@ -70,15 +70,10 @@ class KernelProblem(Coefficients):
     The function f = sum_i alpha_i a_i is represented by alpha, so with the signed Gram matrix
     G_ij = y_i y_j K(x_i, x_j) the scores are G alpha, the norm is sqrt(alpha^T G alpha), and
     `combine` is the identity. Any solver that is written in these operations runs here unchanged.
-    The margin is that of [1]_, eq. (5), if the Gram matrix is normalised.
 
     For a precomputed kernel X is the Gram matrix itself. Where it is `normalised`, G_ij is divided
-    by sqrt(K(x_i, x_i) K(x_j, x_j)), so that every row has norm one [1]_.
-
-    Attributes
-    ----------
-    diagonal : array
-        K(x_i, x_i), as computed and before it is normalised.
+    by sqrt(K(x_i, x_i) K(x_j, x_j)), so that every row has norm one; the margin is then that of
+    [1]_, eq. (5). `diagonal` is K(x_i, x_i), as computed and before it is normalised.
 
     References
     ----------
@@ -256,7 +251,15 @@ class GramRows:
         return result
 
     def _compute(self) -> Floats:
-        """The whole of K: one half of the tiles, mirrored, so that it is exactly symmetric."""
+        """The whole of K: one half of the tiles, mirrored, so that it is exactly symmetric.
+
+        Of a user's function the other half is computed as well: it must be the same.
+        """
+        if self.kernel.name == "callable":
+            everything = np.arange(self.n)
+            K = symmetric(self.block(everything, everything))
+            K.flags.writeable = False
+            return K
         K = np.empty((self.n, self.n))
         parts = [np.arange(lo, min(lo + _TILE, self.n)) for lo in range(0, self.n, _TILE)]
         for a, rows in enumerate(parts):

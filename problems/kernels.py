@@ -40,7 +40,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import shake_128
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -49,21 +49,16 @@ from gammabar.problems.points import Points, is_sparse, product
 from gammabar.problems.problem import Array, Floats, ProblemError
 from gammabar.problems.suggest import did_you_mean
 
-#: What `Kernel.prepare` makes of points: squared norms, hidden layers, or nothing of use.
-_Prepared: TypeAlias = Any
-
 _PARAMETERS = {
     "linear": (),
     "poly": ("degree", "gamma", "coef0"),
     "rbf": ("gamma",),
     "network": ("width", "seed"),
     "precomputed": (),
-    "callable": (),
+    "callable": (),  # which no text can name
 }
 # Options that are whole numbers, and the least of them.
 _WHOLE = {"degree": 1, "width": 1, "seed": 0}
-#: Those that a text can name.
-_NAMED = ("linear", "poly", "rbf", "network", "precomputed")
 # Part of the largest value by which rounding may make a kernel function unsymmetric.
 _ROUNDING = 2.0**-40
 # A squared distance below this part of the squared norms is computed again from differences; what
@@ -144,12 +139,11 @@ class Kernel:
     def parse(cls, text: str) -> Kernel:
         """Read "rbf:gamma=0.1", "poly:degree=2,coef0=1", "network:width=128" and the like."""
         name, _, options = text.strip().partition(":")
-        known = _PARAMETERS.get(name)
-        if known is None or name == "callable":
-            raise ProblemError(f"unknown kernel {name!r}; {did_you_mean(name, _NAMED)}")
-        kinds = {key: int if key in _WHOLE else float for key in known}
-        values = typed_options(f"kernel {text!r}", options, kinds)
-        return cls(name, **values)
+        named = {key: value for key, value in _PARAMETERS.items() if key != "callable"}
+        if name not in named:
+            raise ProblemError(f"unknown kernel {name!r}; {did_you_mean(name, named)}")
+        kinds = {key: int if key in _WHOLE else float for key in named[name]}
+        return cls(name, **typed_options(f"kernel {text!r}", options, kinds))
 
     @classmethod
     def of(cls, kernel: Kernel | str | Callable[[Any, Any], Any]) -> Kernel:
@@ -183,30 +177,28 @@ class Kernel:
             return replace(self, by_rows=True)
         return replace(self, by_rows=shape != (len(left), len(right)))
 
-    def matrix(
-        self, X: Any, Z: Any, x_known: _Prepared = None, z_known: _Prepared = None
-    ) -> Floats:
+    def matrix(self, X: Any, Z: Any, x_known: Any = None, z_known: Any = None) -> Floats:
         """K(x, z) for the rows of X and Z (dense or CSR), and what `prepare` knows of them."""
-        given = X, Z
+        if self.name == "precomputed":
+            raise ProblemError("a precomputed kernel has no values but those of its Gram matrix")
+        if self.name == "callable":
+            for given in (X, Z):
+                _check_whole(given)
+            return self.fitted(X)._call(_dense(X), _dense(Z))
         X, Z = _doubles(X), _doubles(Z)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.name == "rbf":
                 return np.asarray(np.exp(-self.gamma * _squared_distances(X, Z, x_known, z_known)))
-        if self.of_products:
-            if self.name == "network":
-                x_known, z_known = self._hidden(X, x_known), self._hidden(Z, z_known)
-            return self.from_products(product(X, Z), x_known, z_known)
-        if self.name == "precomputed":
-            raise ProblemError("a precomputed kernel has no values but those of its Gram matrix")
-        _check_whole(given)
-        return self.fitted(X)._call(_dense(X), _dense(Z))
+        if self.name == "network" and x_known is None:
+            x_known, z_known = (_hidden_layer(M, self.width, self.seed) for M in (X, Z))
+        return self.from_products(product(X, Z), x_known, z_known)
 
     @property
     def of_products(self) -> bool:
         """Whether a value is a function of <x, z> and of what is known of x and of z."""
         return self.name in ("linear", "poly", "network")
 
-    def from_products(self, inner: Floats, x_known: _Prepared, z_known: _Prepared) -> Floats:
+    def from_products(self, inner: Floats, x_known: Any, z_known: Any) -> Floats:
         """K(x, z) from the inner products <x, z> of such a kernel."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.name == "poly":
@@ -223,11 +215,6 @@ class Kernel:
             if self.name == "network":
                 return _hidden_layers(points, self.width, self.seed)
         return np.zeros(points.shape[0])
-
-    def _hidden(self, X: Any, known: _Prepared) -> _Hidden:
-        if isinstance(known, _Hidden):
-            return known
-        return _hidden_layer(X, self.width, self.seed)
 
     def diagonal(self, points: Points) -> Floats:
         """K(x_i, x_i) of every point; for a precomputed kernel the points are its Gram matrix."""
@@ -251,7 +238,7 @@ class Kernel:
         assert self.function is not None
         try:
             if self.by_rows:
-                values = [[_number(self.function(x, z)) for z in Z] for x in X]
+                values = [[_real(self.function(x, z)).item() for z in Z] for x in X]
                 return np.array(values, dtype=np.float64).reshape(len(X), len(Z))
             result = _real(self.function(X, Z))
         except Exception as error:
@@ -309,10 +296,6 @@ def check_diagonal(diagonal: Floats, normalised: bool) -> None:
         )
 
 
-def _number(value: Any) -> float:
-    return float(_real(value).item())
-
-
 def _real(values: Any) -> Floats:
     """What a kernel function returns, in doubles; a number that is complex is no kernel's."""
     found = np.asarray(values)
@@ -321,17 +304,15 @@ def _real(values: Any) -> Floats:
     return np.asarray(found, dtype=np.float64)
 
 
-def _check_whole(given: tuple[Any, Any]) -> None:
+def _check_whole(X: Any) -> None:
     """Refuse integers that a function would be given as other numbers."""
-    for X in given:
-        values = X.data if is_sparse(X) else np.asarray(X)
-        if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
-            low, high = int(values.min()), int(values.max())
-            if max(-low, high) > 1 << 53:
-                raise ProblemError(
-                    "a kernel function is given doubles, and the points have integers beyond 2^53;"
-                    " use points in float64"
-                )
+    values = X.data if is_sparse(X) else np.asarray(X)
+    whole = values.dtype.kind in "iu" and values.size
+    if whole and max(-int(values.min()), int(values.max())) > 1 << 53:
+        raise ProblemError(
+            "a kernel function is given doubles, and the points have integers beyond 2^53; use "
+            "points in float64"
+        )
 
 
 def _doubles(X: Any) -> Any:
@@ -405,18 +386,10 @@ def whole_weights(width: int, inputs: int, seed: int) -> Floats:
 
 @dataclass(frozen=True)
 class _Hidden:
-    """What the hidden layer makes of some points: which nodes are active, and how much.
+    """What the hidden layer makes of some points: which nodes are active, and how much."""
 
-    Attributes
-    ----------
-    active : array of uint64, shape (n, words)
-        A bit for each node.
-    outputs : array, shape (n, width)
-        `UNIT` times max(0, <w_j, x>).
-    """
-
-    active: Array
-    outputs: Floats
+    active: Array  # n rows of words, uint64, with a bit for each node
+    outputs: Floats  # n rows of `UNIT` times max(0, <w_j, x>)
 
     def __getitem__(self, rows: Any) -> _Hidden:
         return _Hidden(self.active[rows], self.outputs[rows])
@@ -440,19 +413,13 @@ def _hidden_layers(points: Points, width: int, seed: int) -> _Hidden:
     return _Hidden(active, outputs)
 
 
-def shared(left: _Hidden, right: _Hidden) -> Floats:
-    """How many nodes are active for both, for all pairs."""
-    total = np.zeros((len(left.active), len(right.active)))
-    for a, b in zip(left.active.T, right.active.T, strict=True):
-        total += np.bitwise_count(a[:, None] & b[None, :])
-    return total
-
-
 def _network_kernel(inner: Floats, left: _Hidden, right: _Hidden) -> Floats:
     """K(x, z) from the inner products <x, z> and the hidden layers."""
-    width = left.outputs.shape[1]
+    shared = np.zeros(inner.shape)  # how many nodes are active for both
+    for a, b in zip(left.active.T, right.active.T, strict=True):
+        shared += np.bitwise_count(a[:, None] & b[None, :])
     second = left.outputs @ right.outputs.T
-    return np.asarray((inner * shared(left, right) + second / UNIT**2) / width)
+    return np.asarray((inner * shared + second / UNIT**2) / left.outputs.shape[1])
 
 
 def _network_diagonal(squares: Floats, hidden: _Hidden) -> Floats:

@@ -265,23 +265,25 @@ def _without_overflow(X: Any) -> Any:
     coo = X.tocoo()
     order = np.lexsort((coo.col, coo.row))
     row, col, parts = coo.row[order], coo.col[order], coo.data[order]
-    if not ((row[1:] == row[:-1]) & (col[1:] == col[:-1])).any():
+    other = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
+    if other.all():
         return X
-    sums: dict[tuple[int, int], int] = {}  # of Python's integers, which do not wrap
-    for place, part in zip(
-        zip(row.tolist(), col.tolist(), strict=True), parts.tolist(), strict=True
-    ):
-        sums[place] = sums.get(place, 0) + int(part)
-    low, high = min(sums.values()), max(sums.values())
-    wide: type[np.integer[Any]]
-    if low >= -(2**63) and high < 2**63:
-        wide = np.int64
-    elif low >= 0 and high < 2**64:
-        wide = np.uint64
-    else:
+    starts = np.flatnonzero(np.append(True, other))
+    sums = np.add.reduceat(parts.astype(object), starts)  # Python's integers do not wrap
+    dtype = whole_dtype([sums])
+    if dtype is None:
         raise ProblemError("X stores an entry in several parts whose sum exceeds 64 bits; sum them")
-    rows, cols = np.array(list(sums), dtype=np.int64).T
-    data = np.array(list(sums.values()), dtype=wide)
     from scipy.sparse import csr_array
 
-    return csr_array((data, (rows, cols)), shape=X.shape)
+    places = row[starts].astype(np.int64), col[starts].astype(np.int64)
+    return csr_array((sums.astype(dtype), places), shape=X.shape)
+
+
+def whole_dtype(arrays: list[Array]) -> np.dtype[Any] | None:
+    """The type of 64 bits that holds integers with and without a sign, if there is one."""
+    low = min((int(array.min()) for array in arrays if array.size), default=0)
+    high = max((int(array.max()) for array in arrays if array.size), default=0)
+    for dtype in (np.int64, np.uint64):
+        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+            return np.dtype(dtype)
+    return None

@@ -28,11 +28,7 @@ from gammabar.problems.problem import (
 class _Reduction(Problem):
     """What problems of several classes share: which row stands for which point and which class.
 
-    Attributes
-    ----------
-    N, k : int
-        Points and classes.
-    labels : array of N integers 0, ..., k - 1
+    There are N points and k classes; `labels` are integers 0, ..., k - 1.
     """
 
     N: int

@@ -89,7 +89,7 @@ def switch(text: str) -> bool:
 SEED = Option("seed", "0", "seed of the random draws", integer(0, 2**64 - 1))
 
 
-def _split_options(owner: str, text: str, known: Collection[str]) -> dict[str, str]:
+def split_options(owner: str, text: str, known: Collection[str]) -> dict[str, str]:
     """The values of ``option=value,…`` as texts, by option.
 
     A comma within a value, as of a list or of options of a kernel, belongs to it.
@@ -114,23 +114,21 @@ def _split_options(owner: str, text: str, known: Collection[str]) -> dict[str, s
 
 def parse_options(owner: str, text: str, options: Sequence[Option]) -> dict[str, Any]:
     """The values of all options: those written in `text`, and the defaults of the others."""
-    given = _split_options(owner, text, [option.name for option in options])
-    return {option.name: _value(owner, option, given.get(option.name)) for option in options}
+    given = split_options(owner, text, [option.name for option in options])
+    values: dict[str, Any] = {}
+    for option in options:
+        value = given.get(option.name, option.default)
+        try:
+            values[option.name] = None if value is None else option.parse(value)
+        except ValueError as error:
+            raise ProblemError(f"{owner}: {option.name}={value} {error}") from None
+    return values
 
 
 def typed_options(owner: str, text: str, kinds: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the options that are written in `text`, each of the type that it has."""
-    found = _split_options(owner, text, kinds)
+    found = split_options(owner, text, kinds)
     return {name: _typed(owner, name, kinds[name], value) for name, value in found.items()}
-
-
-def _value(owner: str, option: Option, text: str | None) -> Any:
-    if text is None:
-        return None if option.default is None else option.parse(option.default)
-    try:
-        return option.parse(text)
-    except ValueError as error:
-        raise ProblemError(f"{owner}: {option.name}={text} {error}") from None
 
 
 def check_size(owner: str, n: int, d: int) -> None:

@@ -31,16 +31,8 @@ _OPEN = ("/dev/fd/", "/dev/std", "/proc/")
 def whole(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     """A stream for all that a file shall hold; the file has it at the end, or stays as it was.
 
-    Parameters
-    ----------
-    path : str or Path
-    mode : {"w", "wb"}
-        Text is UTF-8, and its line ends are written as they are.
-
-    Raises
-    ------
-    OSError
-        With the name of the file, whatever could not be done.
+    The mode is "w" (UTF-8, with line ends as they are written) or "wb". An OSError has the name of
+    the file, whatever could not be done.
     """
     # What is no UTF-8 in the name of a file becomes \udcff, which JSON reads as the same.
     codec = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
@@ -142,8 +134,6 @@ def _take_over(handle: int, there: os.stat_result) -> None:
 def finite(value: Any) -> Any:
     """A document with null in the place of every number in it that is infinite or none.
 
-    Examples
-    --------
     >>> finite({"ratio": float("inf"), "rounds": [1.5, float("nan")]})
     {'ratio': None, 'rounds': [1.5, None]}
     """

@@ -438,11 +438,8 @@ _EXACT = 1 << 53
 def digest(X: Any, labels: Array) -> str:
     """SHA-256, in hexadecimal, of the canonical form of points and labels.
 
-    Parameters
-    ----------
-    X : dense array or canonical CSR matrix of shape (n, d)
-        Integers of at most 64 bits, or floats of at most double precision.
-    labels : array of n integers
+    X is a dense array or canonical CSR matrix, of integers of at most 64 bits or floats of at most
+    double precision; labels are integers.
     """
     n, d = X.shape
     sha = hashlib.sha256(b"gammabar-data-1\n" + struct.pack(">qq", n, d))
@@ -450,27 +447,23 @@ def digest(X: Any, labels: Array) -> str:
     step = max(1, n * _BLOCK_VALUES // max(1, stored))
     for lo in range(0, n, step):
         hi = min(n, lo + step)
-        ends, columns, values = _nonzeros(X[lo:hi])
-        _update(sha, labels[lo:hi].tolist(), ends, columns, values)
+        _update(sha, labels[lo:hi].tolist(), X[lo:hi])
     return sha.hexdigest()
 
 
-def _nonzeros(block: Any) -> tuple[list[int], Array, Array]:
-    """Where each row ends in the list of nonzeros; their columns; their values."""
+def _update(sha: Any, labels: list[int], block: Any) -> None:
+    """Add the rows of a block: where each ends in the list of nonzeros, their columns, values."""
     if is_sparse(block):
-        return block.indptr[1:].tolist(), block.indices, block.data
-    rows, columns = np.nonzero(block)
-    ends = np.cumsum(np.bincount(rows, minlength=len(block)))
-    return ends.tolist(), columns, block[rows, columns]
-
-
-def _update(sha: Any, labels: list[int], ends: list[int], columns: Array, values: Array) -> None:
+        ends, columns, values = block.indptr[1:], block.indices, block.data
+    else:
+        rows, columns = np.nonzero(block)
+        ends, values = np.cumsum(np.bincount(rows, minlength=len(block))), block[rows, columns]
     doubles = values.astype(np.float64)
     remainders = _remainders(values, doubles)
     column_bytes = memoryview(columns.astype(">u4").tobytes())
     value_bytes = memoryview(doubles.astype(">f8").tobytes())
     start = 0
-    for label, end in zip(labels, ends, strict=True):
+    for label, end in zip(labels, ends.tolist(), strict=True):
         sha.update(struct.pack(">iI", label, end - start))
         sha.update(column_bytes[4 * start : 4 * end])
         sha.update(value_bytes[8 * start : 8 * end])

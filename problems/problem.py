@@ -88,16 +88,9 @@ def sentence(text: str) -> str:
 class SoftMin:
     """What one pass over the data tells about w.
 
-    Attributes
-    ----------
-    smallest : float
-        min_i (A w)_i.
-    logsumexp : float
-        log sum_i exp(-(A w)_i / temperature).
-    pull : array
-        A^T q with q = softmax(-A w / temperature), in the same representation as w.
-    scores : array of length n
-        A w; read-only, as several may look at it.
+    The scores A w (read-only, as several may look at them), the smallest of them, the `logsumexp`
+    log sum_i exp(-(A w)_i / temperature), and the `pull` A^T softmax(-A w / temperature), in the
+    same representation as w.
     """
 
     smallest: float
@@ -113,40 +106,21 @@ class SoftMin:
 class Source:
     """Where the data come from; it becomes the "data" section of a certificate.
 
-    Attributes
-    ----------
-    name : str
-        What the user called the data, e.g. "mnist:0,1" or a file name.
-    format : str
-        "csv", "svmlight", "npz", "npy", "scipy" or "idx".
-    files : tuple of str
-        Base names of the files.
-    classes : tuple of str
-        Label texts in the order of the classes; for two classes (negative, positive).
-    label : str or int, optional
-        CSV only: the label column, by name or by index from 0 (-1 is the last).
-    drop : tuple of str or int
-        CSV only: columns that are left out, named in the same way.
-    arrays : (str, str), optional
-        NPZ only: names of the arrays of points and labels.
-    rows : tuple of int, optional
-        Which rows of the files, in order; None is every row whose label is one of `classes`.
-    paths : tuple of str
-        Where the files are on this machine; never written into a certificate.
-    lines : array, optional
-        Text files only: the line of each point, counted from 1; never written into one either.
+    `name` is what the user called the data, and `classes` are label texts in the order of the
+    classes: negative and positive, if there are two. `paths` and `lines` are about this machine
+    and are never written into a certificate.
     """
 
     name: str
-    format: str
-    files: tuple[str, ...]
+    format: str  # "csv", "svmlight", "npz", "npy", "scipy" or "idx"
+    files: tuple[str, ...]  # base names
     classes: tuple[str, ...]
-    label: str | int | None = None
-    arrays: tuple[str, str] | None = None
-    rows: tuple[int, ...] | None = None
+    label: str | int | None = None  # CSV: the column, by name or by index from 0 (-1: the last)
+    arrays: tuple[str, str] | None = None  # NPZ: names of the arrays of points and labels
+    rows: tuple[int, ...] | None = None  # of the files; None: all whose label is one of `classes`
     paths: tuple[str, ...] = ()
-    lines: Array | None = field(default=None, compare=False, repr=False)
-    drop: tuple[str | int, ...] = ()
+    lines: Array | None = field(default=None, compare=False, repr=False)  # of each point, from 1
+    drop: tuple[str | int, ...] = ()  # CSV: columns that are left out
 
 
 class Problem(ABC):
@@ -159,14 +133,8 @@ class Problem(ABC):
 
     Attributes
     ----------
-    n : int
-        Number of rows (constraints).
-    dimension : int
-        Length of the array that represents w.
-    radius : float
-        Largest norm of a row.
-    scale : float
-        Every row is multiplied by it in all operations: 1 unless the problem is a `unit` view.
+    n, dimension : int
+        Number of rows (constraints), and length of the array that represents w.
     X, y : arrays
         The points as stored (in their own dtype, never scaled) and their labels.
     source : Source or None
@@ -272,11 +240,9 @@ class Problem(ABC):
         ----------
         w : array
         temperature : float
-            Positive. The scores are compared before they are divided by it, so scores of any
-            size and temperatures of any size are safe.
+            Positive, of any size, as are the scores: they are compared before they are divided.
         meanwhile : callable, optional
-            Called once before the answer: work that can be done while a long pass over the data
-            waits for memory. Geometries with threads of their own begin the pass first.
+            Work that can be done while a long pass over the data waits for memory.
         """
         check_temperature(temperature)
         if meanwhile is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import stat
 import sys
 import tempfile
@@ -15,15 +16,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gammabar.problems import text_readers
-from gammabar.problems.chunked import CHUNK_BYTES, Chunks, NpyChunks, TableChunks, spread
+from gammabar.problems.chunked import CHUNK_BYTES, Chunks, FileChunks, npy_chunks, spread
 from gammabar.problems.datasets import DATASETS, Dataset, Sampling, classes_of, find, read
-from gammabar.problems.exact import design
+from gammabar.problems.exact import design, is_double
 from gammabar.problems.files import (
     COMPRESSED,
     MOST_CHARACTERS,
@@ -42,7 +44,7 @@ from gammabar.problems.options import (
 )
 from gammabar.problems.problem import Array, Problem, ProblemError, Source
 from gammabar.problems.suggest import did_you_mean
-from gammabar.problems.text_readers import Points
+from gammabar.problems.text_readers import FilePoints
 
 if TYPE_CHECKING:
     from gammabar.problems.kernels import Kernel
@@ -90,7 +92,7 @@ Build = Callable[[Any, Array, Source], Problem]
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is to be read: see `gammabar.problems.specs.load`."""
+    """How a file is to be read: see `load`."""
 
     label: str | int | None = None
     labels: Path | None = None
@@ -104,6 +106,16 @@ class Reading:
     def designed(self) -> bool:
         """Whether columns or rows of a table are changed, which needs all of it in memory."""
         return self.encode or self.missing == "drop"
+
+    def fits(self, size: int) -> bool:
+        """Whether points of so many bytes are to be in the memory of this process."""
+        return self.dask is None and size <= (
+            memory_budget() if self.memory is None else self.memory
+        )
+
+    def placed(self, points: FilePoints) -> FilePoints:
+        """Points in chunks where they are to be: in their file, or with the workers."""
+        return points if self.dask is None else spread(points, self.dask)
 
     def refuse_for(self, text: str, format_: str | None = None) -> None:
         """Complain of what is said about data that have no such thing."""
@@ -192,7 +204,7 @@ def load_file(
         X = points.X.select(taken) if isinstance(points.X, Chunks) else points.X[taken]
         lines = None if points.lines is None else points.lines[taken]
         points = replace(points, X=X, lines=lines)
-    if len(classes) == 1 and len(codes) == 1 and classes[0] in ("-1", "1") and not multiclass:
+    if len(codes) == 1 and classes[0] in ("-1", "1") and not multiclass:
         # A single point is a problem too: its label says on which side it has to be.
         codes, classes = np.array([classes[0] == "1"]), ("-1", "1")
     if len(classes) == 1:
@@ -209,7 +221,7 @@ def load_file(
     return problem
 
 
-def _read(path: Path, form: str, reading: Reading) -> Points:
+def _read(path: Path, form: str, reading: Reading) -> FilePoints:
     from gammabar.problems import binary_readers
 
     if reading.designed:
@@ -220,61 +232,61 @@ def _read(path: Path, form: str, reading: Reading) -> Points:
         return text_readers.read_svmlight(path)
     if form == "npz":
         return binary_readers.read_npz(path)
-    if form == "scipy":
-        assert reading.labels is not None
-        return binary_readers.read_scipy(path, reading.labels)
-    scattered = _in_chunks(path, form, reading)
-    if scattered is not None:
-        return scattered if reading.dask is None else spread(scattered, reading.dask)
     if form == "table":
-        return binary_readers.read_table(path, reading.label, reading.drop)
+        return _read_table(path, reading)
     assert reading.labels is not None
-    return binary_readers.read_npy(path, reading.labels)
+    if form == "scipy":
+        return binary_readers.read_scipy(path, reading.labels)
+    return _read_npy(path, reading.labels, reading)
 
 
-def _designed(path: Path, form: str, reading: Reading) -> Points:
+def _designed(path: Path, form: str, reading: Reading) -> FilePoints:
     """A table whose texts become indicators, or that loses rows with missing values."""
-    from gammabar.problems.binary_readers import table_columns
+    from gammabar.problems.binary_readers import Table
 
     lines: Array | None = None
     before: tuple[str, ...] = ()
     if form == "csv":
         found, columns, lines, before = text_readers.csv_columns(path, reading.label, reading.drop)
     else:
-        found, columns = table_columns(path, reading.label, reading.drop)
+        table = Table(path, reading.label, reading.drop, texts=True)
+        found, columns = table.columns, table.all_columns()
     label, *features = columns
     try:
         X, y, rows, notes = design(features, label, reading.encode, reading.missing or "refuse")
     except ProblemError as error:
         raise ProblemError(f"{path}: {error}") from None
     lines = None if lines is None else lines[rows]
-    return Points(X, y, found.chosen, lines=lines, drop=found.dropped, notes=before + notes)
+    return FilePoints(X, y, found.chosen, lines=lines, drop=found.dropped, notes=before + notes)
 
 
-def _in_chunks(path: Path, form: str, reading: Reading) -> Points | None:
-    """Points that are left in their file, because they would take too much memory."""
-    if path.suffix.lower() in COMPRESSED or not path.is_file():
-        return None
-    most = memory_budget() if reading.memory is None else reading.memory
-    if form == "npy":
-        from gammabar.problems.binary_readers import labels_for, read_array
+# Points stay in their file if they would take too much memory, or if workers are to read them.
 
-        assert reading.labels is not None
-        if path.stat().st_size <= most and reading.dask is None:
-            return None
-        small = min(CHUNK_BYTES, max(1 << 20, most // 8))
-        rows = NpyChunks(path, CHUNK_BYTES if reading.memory is None else small)
-        called = str(path), str(reading.labels)
-        return Points(rows, labels_for(called, read_array(reading.labels), rows.shape[0]))
-    chunks = TableChunks(path, reading.label, reading.drop)
-    table, (n, d) = chunks.table, chunks.shape
-    if n * d * chunks.dtype.itemsize <= most and reading.dask is None:
-        return None
-    return Points(chunks, table.labels(), table.columns.chosen, drop=table.columns.dropped)
+
+def _read_table(path: Path, reading: Reading) -> FilePoints:
+    from gammabar.problems.binary_readers import Table
+
+    table = Table(path, reading.label, reading.drop)
+    chunks = FileChunks(table.points, table.lengths, len(table.columns.kept), table.dtype)
+    if reading.fits(prod(chunks.shape) * chunks.dtype.itemsize):
+        return table.in_memory()
+    return reading.placed(table.with_labels(chunks))
+
+
+def _read_npy(path: Path, labels: Path, reading: Reading) -> FilePoints:
+    from gammabar.problems.binary_readers import labels_for, read_array, read_npy
+
+    packed = path.suffix.lower() in COMPRESSED or not path.is_file()
+    if packed or reading.fits(path.stat().st_size):
+        return read_npy(path, labels)
+    small = min(CHUNK_BYTES, max(1 << 20, (reading.memory or 0) // 8))
+    rows = npy_chunks(path, CHUNK_BYTES if reading.memory is None else small)
+    called = str(path), str(labels)
+    return reading.placed(FilePoints(rows, labels_for(called, read_array(labels), rows.shape[0])))
 
 
 def _source(
-    path: Path, text: str, form: str, points: Points, classes: tuple[str, ...], reading: Reading
+    path: Path, text: str, form: str, points: FilePoints, classes: tuple[str, ...], reading: Reading
 ) -> Source:
     if form == "table" or reading.designed:
         # The checker gets the same numbers as NPZ; the name says which they are.
@@ -319,8 +331,7 @@ def _spooled() -> Iterator[_NamedFile]:
         path = Path(folder, "stdin")
         try:
             with path.open("wb") as stream:
-                while chunk := sys.stdin.buffer.read(1 << 20):
-                    stream.write(chunk)
+                shutil.copyfileobj(sys.stdin.buffer, stream)
         except (AttributeError, ValueError, OSError) as error:  # closed, or none at all
             raise ProblemError(f"stdin: cannot be read ({error})") from None
         with path.open("rb") as stream:
@@ -375,7 +386,7 @@ def load(
     multiclass: bool = False,
     intercept: str | bool = "none",
 ) -> Problem:
-    """The problem that a DATA string names.
+    """The problem that a DATA string names, with its `source`.
 
     Parameters
     ----------
@@ -385,36 +396,18 @@ def load(
         (.csv, .tsv, .svm, .libsvm, .npz, .npy, .parquet, .arrow, .feather; text files and arrays
         optionally .gz, .bz2 or .xz), of which ``points.csv:a,b`` takes two of many classes. ``-``
         is standard input.
-    label : str or int, optional
-        Tables only: the column of the label, by name or by index from 0.
+    label, drop : str or int, and a sequence of them
+        Tables only: the column of the label, and columns that are no features, by name or by
+        index from 0.
     labels : str or path, optional
         For an .npy file, or an .npz of ``scipy.sparse.save_npz``: the .npy file of the labels.
-    drop : sequence of str or int
-        Tables only: columns that are no features, named in the same way.
     memory : int, optional
         Most bytes that the points of an .npy, .parquet or .arrow file may take in memory; beyond
         that they are read in chunks, again for every pass. By default half of what there is.
     dask : distributed.Client, optional
-        Leave the points of an .npy, .parquet or .arrow file to the workers of this cluster, which
-        read it themselves: see `gammabar.problems.chunked`.
-    encode : bool
-        Tables only: replace columns of texts by indicators of all levels but the first, the
-        reference level. The attribute `notes` of the problem says which.
-    missing : {"refuse", "drop"}, optional
-        Tables only: what becomes of rows with missing values; `notes` says which were dropped.
-    kernel : Kernel, str or callable, optional
-        Such as ``rbf:gamma=0.1``; see `gammabar.problems.from_arrays`.
-    normalised : bool
-        With a kernel: divide by sqrt(K(x, x)).
-    multiclass : bool
-        All classes, or those named, instead of two.
-    intercept : {"none", "free", "augmented"} or bool
-        As in `gammabar.problems.from_arrays`.
-
-    Returns
-    -------
-    Problem
-        With its `source`, and what is `known` of a generated one by construction.
+        Leave the points of such a file to the workers of this cluster, which read it themselves.
+    encode, missing, kernel, normalised, multiclass, intercept
+        As in `gammabar.problems.from_arrays`; tables only: `encode` and `missing`.
 
     Raises
     ------
@@ -440,8 +433,8 @@ def load(
         except ProblemError as error:
             raise ProblemError(f"{text}: {error}") from None
 
-    file_of_labels = None if labels is None else Path(labels)
-    reading = Reading(label, file_of_labels, tuple(drop), memory, dask, encode, missing)
+    beside = None if labels is None else Path(labels)
+    reading = Reading(label, beside, tuple(drop), memory, dask, encode, missing)
     file = named_file(text)
     if file is not None:
         return load_file(file, text, reading, multiclass, build)
@@ -529,19 +522,9 @@ def _plain_classes(count: int, multiclass: bool) -> tuple[str, ...]:
 class Entry:
     """One line of ``gammabar list problems``.
 
-    Attributes
-    ----------
-    name : str
-    kind : str
-        "data set", "generator" or "file".
-    syntax : str
-        An example of a DATA string.
-    what : str
-    where : str
-        Where it is on this machine: a folder, "embedded", "generated", or "not found".
-    options : tuple of (name, default, meaning)
-    classes : tuple of str
-        What the classes 0, 1, ... are (data sets only).
+    `kind` is "data set", "generator" or "file", `syntax` an example of a DATA string, `where` a
+    folder, "embedded", "generated" or "not found"; `options` are (name, default, meaning), and
+    `classes` says what the classes 0, 1, ... of a data set are.
     """
 
     name: str
@@ -591,8 +574,6 @@ def _written_rows(text: str) -> tuple[Array, Array]:
 
     ``*4`` after a row: four times.
 
-    Examples
-    --------
     >>> X, y = _written_rows("1,0;1/2,-3")
     >>> (X * y[:, None]).tolist()
     [[1.0, 0.0], [0.5, -3.0]]
@@ -612,7 +593,7 @@ def _written_rows(text: str) -> tuple[Array, Array]:
         return np.array([[int(v) for v in row] for row in signed], dtype=np.int64), y
     for i, row in enumerate(values):
         for v in row:
-            if not _is_double(v):
+            if not is_double(v):
                 raise ProblemError(
                     f"rows: {v} in row {i} is not a double; multiply all rows by a number such"
                     " that they become integers"
@@ -630,13 +611,6 @@ def _times(part: str) -> tuple[str, int]:
         raise ProblemError(f"rows: {times[:20]!r} after * {error}") from None
 
 
-def _is_double(value: Fraction) -> bool:
-    try:
-        return Fraction(float(value)) == value
-    except OverflowError:
-        return False
-
-
 def _number(i: int, text: str) -> Fraction:
     digits = text.removeprefix("-") if "/" in text else text
     try:
@@ -650,8 +624,6 @@ def _number(i: int, text: str) -> Fraction:
 def text_of_rows(rows: Sequence[Sequence[Fraction | int]]) -> str:
     """The DATA string of some rows.
 
-    Examples
-    --------
     >>> text_of_rows([[1, 0], [Fraction(1, 2), -3], [Fraction(1, 2), -3]])
     'rows:1,0;1/2,-3*2'
     """

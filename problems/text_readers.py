@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ _MISSING = {"", "na", "n/a", "nan", "null", "none"}
 
 _INDEX = "the first column, which has no name and counts the rows, was left out"
 
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
 #: Line numbers, counted from 1, and the fields of the lines.
 _Block: TypeAlias = list[tuple[int, list[str]]]
 #: The line of each value of a block, and where it is in it, in words.
@@ -45,21 +46,16 @@ _Places: TypeAlias = Callable[[], Iterable[tuple[int, str]]]
 
 
 @dataclass(frozen=True)
-class Points:
-    """What a file holds: points, one label for each, and how they are found in the file again.
-
-    `label` is the label column of a table, `drop` the columns that were left out, `arrays` the
-    names of the two arrays of an NPZ, `lines` where each point is in a text file, counted from 1,
-    `notes` what was done to the columns of a table.
-    """
+class FilePoints:
+    """What a file holds: points, one label for each, and how they are found in the file again."""
 
     X: Any  # an array of two dimensions, a sparse CSR array, or chunks
     labels: Sequence[object] | Array
-    label: str | int | None = None
-    arrays: tuple[str, str] | None = None
-    lines: Array | None = None
-    drop: tuple[str | int, ...] = ()
-    notes: tuple[str, ...] = ()
+    label: str | int | None = None  # the label column of a table
+    arrays: tuple[str, str] | None = None  # the names of the two arrays of an NPZ
+    lines: Array | None = None  # where each point is in a text file, counted from 1
+    drop: tuple[str | int, ...] = ()  # columns of a table that were left out
+    notes: tuple[str, ...] = ()  # what was done to the columns of a table
 
 
 @dataclass
@@ -148,11 +144,31 @@ def _beyond_int64(token: str) -> str | None:
     return None
 
 
-def _lines(text: str) -> list[str]:
-    """The lines of a text: they end with a line feed, a carriage return, or both."""
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text, one by one: they end with a line feed, a carriage return, or both."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.split("\n")
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
+def _blocks(path: Path, rows: Iterator[_Row], row: int, field: int) -> Iterator[list[_Row]]:
+    """Blocks of rows, as long as what is kept of them fits: so many bytes for each and a field.
+
+    Short lines take forty times their length, and a small compressed file may unpack to gigabytes.
+    """
+    total, most = 0, memory_budget()
+    while block := list(islice(rows, _BLOCK)):
+        total += row * len(block) + field * sum(len(one[-1]) for one in block)
+        if total > most:
+            raise ProblemError(
+                f"{path}, line {block[-1][0]}: the points up to here take {gigabytes(total)}, too "
+                "much for this machine"
+            )
+        yield block
 
 
 def _shorten(token: str) -> str:
@@ -218,27 +234,22 @@ def _find_column(path: Path, names: list[str], wanted: str | int) -> tuple[int, 
     return index % len(names), index
 
 
-def read_csv(path: Path, label: str | int | None = None, drop: Sequence[str | int] = ()) -> Points:
-    """Read a CSV or TSV file, one point a line.
+def read_csv(
+    path: Path, label: str | int | None = None, drop: Sequence[str | int] = ()
+) -> FilePoints:
+    """Read a CSV or TSV file, one point a line, optionally compressed (.gz, .bz2, .xz).
 
-    Parameters
-    ----------
-    path : Path
-        Separated by commas, semicolons or tabs (whichever the first line has most of),
-        optionally compressed (.gz, .bz2, .xz). Blank lines are ignored. A first line of words
-        is a header. A field may be in quotes, which end on the same line.
-    label : str or int, optional
-        The column of the label: a name of the header, or an index from 0 (negative: from the
-        end). The first column by default.
-    drop : sequence of str or int
-        Columns that are no features, such as an identifier, named in the same way.
+    It is separated by commas, semicolons or tabs, whichever the first line has most of. Blank lines
+    are ignored. A first line of words is a header. A field may be in quotes, which end on the same
+    line. `label` is the column of the label (a name of the header, or an index from 0, negative
+    from the end; the first one by default), `drop` are columns that are no features.
     """
     table, names, rows = _opened(path, label, drop)
     values = _Values(path, label is not None)
     labels, lines = _read_rows(rows, values, len(names), table.kept, table.label)
     X = values.array().reshape(len(lines), -1)
     first = labels if table.label == 0 else X[:, 0] if table.kept[0] == 0 else ()
-    found = Points(X, labels, table.chosen, lines=np.array(lines), drop=table.dropped)
+    found = FilePoints(X, labels, table.chosen, lines=np.array(lines), drop=table.dropped)
     if not _is_index(names, first):
         return found
     return replace(found, X=X[:, 1:], drop=table.without_index(path).dropped, notes=(_INDEX,))
@@ -273,7 +284,7 @@ def csv_columns(
     header are named by their places.
     """
     table, names, rows = _opened(path, label, drop)
-    data = list(rows)
+    data = list(chain.from_iterable(_blocks(path, rows, 200, 100)))
     for line, row in data:
         _check_width(path, line, row, len(names))
     if not data:
@@ -339,7 +350,7 @@ def _read_rows(
     """Add the values of these columns; the labels, if there are any, and the lines of all rows."""
     path, labels, lines = values.path, [], []
     k = width if label is None else label
-    while block := list(islice(rows, _BLOCK)):
+    for block in _blocks(path, rows, 200, 16):
         for line, row in block:
             _check_width(path, line, row, width)
             fault = None if label is None else label_fault(row[label].strip(_BLANKS))
@@ -370,27 +381,32 @@ def _is_index(names: list[str], first: Iterable[Any]) -> bool:
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
     """The lines that are not blank, by number, split at the separator."""
-    lines = [(k, line) for k, line in enumerate(_lines(text), 1) if line.strip(_BLANKS)]
-    separator = max(",;\t", key=lines[0][1].count)
-    reader = csv.reader((line for _, line in lines), delimiter=separator, strict=True)
-    read = 0
+    numbers: list[int] = []  # of the lines that were read for the next row
+
+    def filled() -> Iterator[str]:
+        for number, line in enumerate(_lines(text), 1):
+            if line.strip(_BLANKS):
+                numbers.append(number)
+                yield line
+
+    lines = filled()
+    first = next(lines)
+    separator = max(",;\t", key=first.count)
     try:
-        for row in reader:
-            read += 1
-            if reader.line_num != read:
-                raise ProblemError(
-                    f"{path}, line {lines[read - 1][0]}: a quotation mark is not closed"
-                )
-            yield lines[read - 1][0], row
+        for row in csv.reader(chain([first], lines), delimiter=separator, strict=True):
+            number, *more = numbers
+            if more:
+                raise ProblemError(f"{path}, line {number}: a quotation mark is not closed")
+            numbers.clear()
+            yield number, row
     except csv.Error as error:
-        number = lines[min(read, len(lines) - 1)][0]
-        raise ProblemError(f"{path}, line {number}: not a CSV line ({error})") from None
+        raise ProblemError(f"{path}, line {numbers[0]}: not a CSV line ({error})") from None
 
 
 # --- svmlight --------------------------------------------------------------------------------
 
 
-def read_svmlight(path: Path) -> Points:
+def read_svmlight(path: Path) -> FilePoints:
     """Read a sparse file in svmlight (LIBSVM) format.
 
     Every line is ``label index:value index:value ... # comment`` with ascending indices; ``qid:``
@@ -401,18 +417,17 @@ def read_svmlight(path: Path) -> Points:
     from scipy.sparse import csr_array
 
     labels: list[str] = []
-    places: list[int] = []
-    counts: list[int] = []
+    lines: list[int] = []
+    counts: list[int] = [0]
     indices: list[Array] = []
     values = _Values(path)
-    lines = _svmlight_lines(path, read_text(path))
-    while block := list(islice(lines, _BLOCK)):
-        labels += [fields[0] for _, fields in block]
-        places += [place for place, _ in block]
-        counts += [len(fields) - 1 for _, fields in block]
-        pairs = [token.partition(":") for _, fields in block for token in fields[1:]]
-        indices.append(_svmlight_indices(path, block, pairs))
-        values.add([value for _, _, value in pairs], partial(_svmlight_places, block))
+    for block in _blocks(path, _svmlight_rows(path, read_text(path)), 250, 32):
+        lines += [line for line, _, _, _ in block]
+        labels += [label for _, label, _, _ in block]
+        counts += [len(tokens) for *_, tokens in block]
+        indices.append(np.array([i for _, _, places, _ in block for i in places], dtype=np.int64))
+        tokens = [token for *_, texts in block for token in texts]
+        values.add(tokens, partial(_svmlight_places, block))
     if not labels:
         raise ProblemError(f"{path}: there are only comments, no data")
     columns = np.concatenate(indices)
@@ -424,21 +439,19 @@ def read_svmlight(path: Path) -> Points:
         raise ProblemError(f"{path}: the index {width - 1} is too large where 0 is one, too")
     if 8 * width > memory_budget():
         raise ProblemError(f"{path}: {width} columns would need vectors of {gigabytes(8 * width)}")
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    X = csr_array((values.array(), columns, starts), shape=(len(labels), width))
-    return Points(X, labels, lines=np.array(places))
+    X = csr_array((values.array(), columns, np.cumsum(counts)), shape=(len(labels), width))
+    return FilePoints(X, labels, lines=np.array(lines))
 
 
-def _tokens(block: _Block) -> Iterator[tuple[int, str]]:
-    """The fields ``index:value`` of a block, and the line of each."""
-    return ((line, token) for line, fields in block for token in fields[1:])
+#: A line of an svmlight file: its number, label, indices and the texts of their values.
+_SparseRow: TypeAlias = tuple[int, str, list[int], list[str]]
 
 
-def _svmlight_places(block: _Block) -> Iterator[tuple[int, str]]:
-    return ((line, f"at index {token.partition(':')[0]}") for line, token in _tokens(block))
+def _svmlight_places(block: list[_SparseRow]) -> Iterator[tuple[int, str]]:
+    return ((line, f"at index {index}") for line, _, indices, _ in block for index in indices)
 
 
-def _svmlight_lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+def _svmlight_rows(path: Path, text: str) -> Iterator[_SparseRow]:
     for number, line in enumerate(_lines(text), 1):
         line = line.partition("#")[0]
         # Of the white space that split() knows, an ASCII text has blanks alone.
@@ -451,41 +464,27 @@ def _svmlight_lines(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
             raise ProblemError(f"{path}, line {number}: the label {fault}")
         if len(fields) > 1 and fields[1].startswith("qid:"):
             del fields[1]
-        yield number, fields
+        indices: list[int] = []
+        tokens = [token.partition(":") for token in fields[1:]]
+        last = -1
+        try:
+            for index, colon, _ in tokens:
+                last = _svmlight_index(index, colon, last)
+                indices.append(last)
+        except ValueError as error:
+            raise ProblemError(f"{path}, line {number}: {error}") from None
+        yield number, fields[0], indices, [value for _, _, value in tokens]
 
 
-def _svmlight_indices(path: Path, block: _Block, pairs: list[tuple[str, str, str]]) -> Array:
-    """The indices of a block, which ascend in every line."""
-    texts = [index for index, _, _ in pairs]
-    joined = "".join(texts)
-    try:
-        if not (joined.isascii() and joined.isdigit() and all(colon for _, colon, _ in pairs)):
-            raise ValueError
-        found = np.fromiter(map(int, texts), np.int64, len(texts))
-    except (ValueError, OverflowError):
-        found = np.array([_index(path, *at) for at in _tokens(block)], dtype=np.int64)
-    starts = np.cumsum([0] + [len(fields) - 1 for _, fields in block])[:-1]
-    before = np.concatenate([[-1], found[:-1]])
-    before[starts[starts < len(found)]] = -1
-    wrong = (found <= before[: len(found)]) | (found > _MOST_COLUMNS)
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        line, token = list(_tokens(block))[k]
-        text = _shorten(token.partition(":")[0])
-        reason = f"is above {_MOST_COLUMNS}"
-        if found[k] <= _MOST_COLUMNS:
-            reason = f"follows {before[k]}, but indices must ascend"
-        raise ProblemError(f"{path}, line {line}: the index {text} {reason}")
-    return found
-
-
-def _index(path: Path, line: int, token: str) -> int:
-    """The index of one ``index:value``; of one that is too large, another that is."""
-    text, colon, _ = token.partition(":")
+def _svmlight_index(text: str, colon: str, before: int) -> int:
+    """The index of one ``index:value``, which must be larger than the one before."""
     if not colon:
-        raise ProblemError(f"{path}, line {line}: {_shorten(token)} is not of the form index:value")
-    if not re.fullmatch(r"[0-9]+", text):
-        raise ProblemError(
-            f"{path}, line {line}: the index {_shorten(text)} is not a positive integer or 0"
-        )
-    return min(_small_integer(text), _MOST_COLUMNS + 1)
+        raise ValueError(f"{_shorten(text)} is not of the form index:value")
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"the index {_shorten(text)} is not a positive integer or 0")
+    index = int(text) if len(text) < 20 else _small_integer(text)
+    if index > _MOST_COLUMNS:
+        raise ValueError(f"the index {_shorten(text)} is above {_MOST_COLUMNS}")
+    if index <= before:
+        raise ValueError(f"the index {_shorten(text)} follows {before}, but indices must ascend")
+    return index

@@ -133,8 +133,8 @@ class Solver(Protocol):
 class Card:
     """What ``gammabar list solvers`` shows of a solver.
 
-    ``geometries`` are of "dense", "sparse", "kernel", "multiclass"; or "functions", "stumps" for
-    the lecture's. ``unit_ball`` says that its theory assumes rows of norm at most one.
+    ``geometries`` are of `ALL_GEOMETRIES`, or "functions" and "stumps" for the lecture's.
+    ``unit_ball`` says that its theory assumes rows of norm at most one.
     """
 
     name: str
@@ -166,26 +166,21 @@ def declare(
 
         def check(self: Any) -> None:
             for option in positive:
-                _check_positive(option, getattr(self, option), getattr(cls, option))
+                value = getattr(self, option)
+                optional = getattr(cls, option) is None
+                if not (optional if value is None else 0 < value < math.inf):
+                    raise ProblemError(f"option {option} must be a positive number, not {value!r}")
             for option, texts in choices.items():
                 if (value := getattr(self, option)) not in texts:
                     raise ProblemError(f"{option} must be one of {', '.join(texts)}, not {value!r}")
             if further is not None:
                 further(self)
 
-        cls.card = Card(name, reference, geometries, unit_ball)
-        cls.ends = ends
+        cls.card, cls.ends = Card(name, reference, geometries, unit_ball), ends
         cls.__post_init__ = check
         return dataclass(frozen=True)(cls)
 
     return declared
-
-
-def _check_positive(option: str, value: float | None, default: float | None) -> None:
-    if value is None and default is None:
-        return
-    if value is None or not (value > 0 and math.isfinite(value)):
-        raise ProblemError(f"option {option} must be a positive number, not {value!r}")
 
 
 #: Registry name → class or its name, in the order of the sources. Papers of users add theirs.
@@ -234,7 +229,7 @@ RECORD, RNG = "record", "rng"
 
 
 class Recorder:
-    """Keeps the iterates of a training loop; w_0, w_1, … may be given at once if they are there.
+    """The iterates of a training loop, recorded one by one or given at once.
 
     The first call of `record` is for w_0, the start; then there is one call per update. Tensors of
     PyTorch may be recorded as they are, also weights of shape (1, d).
@@ -264,11 +259,9 @@ class Recorder:
 
     def record(self, w: Any) -> None:
         """Keep a copy of the next iterate."""
-        copy = _vector(w, len(self._kept))
-        if self._kept and copy.shape != self._kept[0].shape:
-            raise ProblemError(
-                f"w_{len(self._kept)} has {copy.size} entries, and w_0 has {self._kept[0].size}"
-            )
+        copy, t = _vector(w, len(self._kept)), len(self._kept)
+        if t and copy.shape != self._kept[0].shape:
+            raise ProblemError(f"w_{t} has {copy.size} entries, and w_0 has {self._kept[0].size}")
         self._kept.append(copy)
 
     __call__ = record
@@ -318,7 +311,7 @@ def _vector(w: Any, t: int) -> Array:
             "with a column for each class, row by row: w.ravel() of that, or w.T.ravel() of one "
             "with a row for each class, as PyTorch has it"
         )
-    large = None if isinstance(w, np.ndarray) else rounded(w, array)
+    large = (rounded(w, array) or (None,))[0]
     if array.dtype.kind in "iu" and (np.abs(array.astype(np.float64)) > 2.0**53).any():
         # Beside others of the run they would become doubles, rounded.
         large = next((v for v in array.ravel().tolist() if int(float(v)) != v), large)
@@ -364,14 +357,10 @@ class FunctionSolver:
     finite = False
 
     def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
-        problem = with_rows(problem, self)
         given = {name: getattr(self, name) for name in self._options}
-        if RNG in self._wants:
-            given[RNG] = rng
-        if RECORD in self._wants:
-            found: Any = _recorded(lambda record: self._function(problem, record=record, **given))
-        else:
-            found = self._function(problem, **given)
+        given |= {RNG: rng} if RNG in self._wants else {}
+        function = partial(self._function, with_rows(problem, self), **given)
+        found = _recorded(function) if RECORD in self._wants else function()
         if not isinstance(found, Iterable):
             raise ProblemError(
                 f"{type(self).__name__} returned {type(found).__name__}, and no iterates: yield"
@@ -475,14 +464,9 @@ def with_plain_options(solver: Any) -> Any:
     computation without error bounds.
     """
     inside = solver._solver if isinstance(solver, CountedSolver) else solver
-    kinds = [vars(kind) for kind in reversed(type(inside).__mro__)]
-    own = getattr(inside, "__dict__", {})
-    named = {name: value for part in (*kinds, own) for name, value in part.items()}
-    odd = {name: value for name, value in named.items() if isinstance(value, np.generic)}
-    plain = {n: v.item() for n, v in odd.items() if v.dtype.itemsize <= 8 and not n.startswith("_")}
-    if not plain:
-        return solver
-    changed = with_options(solver, **plain)
+    named = [(n, v) for n, v in inspect.getmembers_static(inside) if isinstance(v, np.generic)]
+    plain = {n: v.item() for n, v in named if v.dtype.itemsize <= 8 and not n.startswith("_")}
+    changed = with_options(solver, **plain) if plain else solver
     if changed is None:
         changed = copy(solver)
         for name, value in plain.items():
@@ -503,7 +487,7 @@ class _Stopped(BaseException):
     """Nobody listens any more. No `Exception`, so that a loop does not go on all the same."""
 
 
-def _recorded(loop: Callable[[Callable[[Any], None]], Any]) -> Iterator[Any]:
+def _recorded(loop: Callable[..., Any]) -> Iterator[Any]:
     """What a loop records, one by one: the loop waits in a thread until the next one is wanted."""
     heard: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
     wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
@@ -519,7 +503,7 @@ def _recorded(loop: Callable[[Callable[[Any], None]], Any]) -> Iterator[Any]:
     def work() -> None:
         try:
             if wanted.get():
-                loop(record)
+                loop(record=record)
             heard.put(("end", None))
         except _Stopped:
             pass

@@ -59,10 +59,9 @@ class Stump:
 class BestStump:
     """The weak learner that returns a stump of least weighted error.
 
-    Every column is sorted once; after that a distribution costs one pass over the sorted entries
-    (for sparse data, over the stored ones). Ties go to the first of: the constants; then columns
-    ascending, and in a column thresholds ascending. Of a stump and its negative, whose errors are
-    ε and 1 − ε, it returns the better one, and at ε = ½ the one with sign +1.
+    Every column is sorted once; after that a distribution costs one pass over the (stored)
+    entries. Ties go to the first of: the constants; then columns ascending, and in a column
+    thresholds ascending. Of a stump and its negative it returns the better one, or sign +1.
 
     Examples
     --------
@@ -225,14 +224,14 @@ class Vote(Iterate):
 class AdaBoost:
     """AdaBoost with decision stumps or any other weak learner.
 
-    The iterate t is the vote after t rounds, a `Vote`. From t = 1 on its ``extra`` has, under the
-    names of the lecture, ``D`` (D_t), ``epsilon`` (ε_t), ``gamma`` (γ_t = ½ − ε_t), ``alpha``
-    (α_t) and ``z`` (z_{t+1}), and always ``product``, which is z_2 ⋯ z_{t+1}.
+    The iterate t is the vote after t rounds, a `Vote`. From t = 1 on its ``extra`` has ``D`` (D_t),
+    ``epsilon`` (ε_t), ``gamma`` (½ − ε_t), ``alpha`` (α_t) and ``z`` (z_{t+1}), and always
+    ``product``, which is z_2 ⋯ z_{t+1}.
 
-    As printed, the algorithm is undefined if a hypothesis makes no mistake: ε_t = 0, α_t = ∞ and
-    D_{t+1} = 0/0. The vote is then what H / Σ|α_s| tends to as ε_t → 0, h_t alone with weight 1;
-    α_t = ∞ and z_{t+1} = 0 are reported, D_{t+1} is D_t, and all later iterates are the same.
-    Likewise −h_t alone if h_t is always wrong, ε_t = 1.
+    As printed, the algorithm is undefined if a hypothesis makes no mistake: ε_t = 0 and α_t = ∞.
+    The vote is then what H / Σ|α_s| tends to as ε_t → 0, h_t alone with weight 1; α_t = ∞ and
+    z_{t+1} = 0 are reported, D_{t+1} is D_t, and all later iterates are the same. Likewise −h_t
+    alone if h_t is always wrong.
 
     Examples
     --------

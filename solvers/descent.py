@@ -163,10 +163,9 @@ class AcceleratedGradientDescent:
         w_{t+1} = v_t − (1/β) ∇f(v_t)
         v_{t+1} = w_{t+1} + (√κ − 1)/(√κ + 1) (w_{t+1} − w_t),        v_0 = w_0
 
-    The lecture speaks of the method and its O(√κ log(1/ε)) iterations but does not print it;
-    this is the constant-step scheme (2.2.11) of Nesterov [1]_, for which [2]_ Theorem 3.18 proves
-    f(w_t) − f(w*) ≤ (β + λ)/2 ‖w_0 − w*‖² exp(−t/√κ). ``extra`` has "v" v_t, "gradient" ∇f(v_t)
-    and "function" f; ``momentum`` is v_t − w_t.
+    The lecture does not print it; this is the constant-step scheme (2.2.11) of Nesterov [1]_, for
+    which [2]_ Theorem 3.18 proves f(w_t) − f(w*) ≤ (β + λ)/2 ‖w_0 − w*‖² exp(−t/√κ). ``extra`` has
+    "v" v_t, "gradient" ∇f(v_t) and "function" f; ``momentum`` is v_t − w_t.
 
     References
     ----------
@@ -266,15 +265,12 @@ class SGD:
     """Stochastic gradient descent with averaging, Algorithms 1 and 2 of the lecture.
 
     ``w`` is w_{t+1} of the lecture, whose first iterate is w_1. ``extra`` has the "average" of all
-    iterates so far (the output w̄ for T steps is the average at t = T − 1), the "index" that was
-    drawn to get here (None at the start), and "sum" f. Without an `rng` the indices are those of
-    seed 0.
+    iterates so far (the output w̄ for T steps is that at t = T − 1), the "index" that was drawn to
+    get here (None at the start), and "sum" f.
 
-    ``horizon`` is T, the number of steps for which the step size is meant (iterates go on after
-    it), ``distance`` B, ``lipschitz`` ρ, by default the function's own, and ``loss`` that of
-    `Losses` if a problem is given. With ``indices`` these are taken in place of random ones, and
-    the run ends with them: all sample paths of length m are
-    ``itertools.product(range(n), repeat=m)``.
+    ``horizon`` is T, for which the step size is meant (iterates go on after it), ``distance`` B,
+    ``lipschitz`` ρ, by default the function's own, and ``loss`` that of `Losses` if a problem is
+    given. ``indices`` take the place of random ones (by default of seed 0), and end the run.
 
     Examples
     --------

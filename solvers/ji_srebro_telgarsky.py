@@ -1,4 +1,4 @@
-"""The methods of Ji, Srebro and Telgarsky (2021), and those that they compare with.
+"""Methods of Ji, Srebro and Telgarsky (2021) [1]_, and those that they compare with.
 
 Algorithm 1, `DualAcceleration`: acceleration of the dual is momentum in the primal
 
@@ -28,6 +28,8 @@ paper's. The theory assumes rows of norm at most one: run the methods on ``probl
 References
 ----------
 .. [1] Z. Ji, N. Srebro and M. Telgarsky, Fast margin maximization via dual acceleration, ICML 2021.
+.. [2] A. Cotter, S. Shalev-Shwartz and N. Srebro, The kernelized stochastic batch perceptron,
+   ICML 2012, arXiv:1204.0566.
 """
 
 from __future__ import annotations
@@ -71,10 +73,16 @@ def gradient(scores: NDArray[Any], loss: str) -> NDArray[np.float64]:
     return weights
 
 
-def _smoothness(solver: Any, n: int) -> float:
-    """ρ such that ψ is ρ-smooth in the ℓ∞ norm, Section 5.1, unless the solver says its own."""
-    own = 1.0 if solver.loss == "exponential" else float(n)
-    return own if solver.smoothness is None else float(solver.smoothness)
+class _Smooth:
+    """ψ is ρ-smooth in the ℓ∞ norm, Section 5.1."""
+
+    loss: str
+    smoothness: float | None
+
+    def rho(self, n: int) -> float:
+        """ρ for n rows, unless the solver says its own: the step is θ/ρ."""
+        own = 1.0 if self.loss == "exponential" else float(n)
+        return own if self.smoothness is None else float(self.smoothness)
 
 
 @declare(
@@ -84,15 +92,12 @@ def _smoothness(solver: Any, n: int) -> float:
     positive=("step", "smoothness"),
     choices={"loss": LOSSES},
 )
-class DualAcceleration:
+class DualAcceleration(_Smooth):
     """Momentum method that maximises the margin at the rate Õ(1/t²), Algorithm 1.
 
-    With the logistic loss, Aᵀq_t is Aᵀ∇ψ(−A w_t) (Section 5.1). The analysis for a ρ-smooth
-    potential takes the step θ/ρ (Appendix C, eq. (C.4)), with ρ = 1 for the exponential loss and
-    ρ = n for the logistic loss; that is the default. ``smoothness=1`` is Section 5.1 word by word.
-
-    ``momentum`` is g_t. The exponential loss passes over the data once in a step
-    (`Problem.softmin`), the logistic loss twice; its weights ∇ψ are in ``dual``.
+    With the logistic loss, Aᵀq_t is Aᵀ∇ψ(−A w_t) (Section 5.1), and ``dual`` is ∇ψ. The default
+    step is θ/ρ (Appendix C, eq. (C.4)), with ρ = 1 for the exponential loss and ρ = n for the
+    logistic loss; ``smoothness=1`` is Section 5.1 as printed. ``momentum`` is g_t.
 
     Examples
     --------
@@ -106,10 +111,6 @@ class DualAcceleration:
     step: float = 1.0
     loss: str = "exponential"
     smoothness: float | None = None
-
-    def rho(self, n: int) -> float:
-        """ρ for n rows: the step is θ/ρ."""
-        return _smoothness(self, n)
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         step = self.step / self.rho(problem.n)
@@ -156,19 +157,16 @@ MIXING: dict[str, Schedule] = {
     positive=("smoothness",),
     choices={"loss": LOSSES},
 )
-class DualForm:
+class DualForm(_Smooth):
     """Algorithm 1 of the paper written in its dual variables, for any λ_t and θ_t in (0, 1].
 
-    With λ_t = 2/(t+2) its w_t are those of `DualAcceleration` (Lemma 3.4); with λ_t = 1 there is
-    no acceleration, ν_t = μ_t = q_t, and it is the dual averaging of Appendix B, in the primal
-    normalised gradient descent. The update of q is that of eq. (B.2) with ω = ψ*; for the
-    exponential loss q_{t+1} ∝ q_t ⊙ exp(−θ_t/λ_t A Aᵀν_t). Sums p_t are kept rather than
-    products, since weights that have once underflowed would never come back.
+    With λ_t = 2/(t+2) its w_t are those of `DualAcceleration` (Lemma 3.4); with λ_t = 1 it is the
+    dual averaging of Appendix B, in the primal normalised gradient descent. Sums p_t are kept
+    rather than products q_t ⊙ exp(…), since weights that underflow would never come back.
 
     ``mixing`` is λ_t: "accelerated" 2/(t+2), "slower" 3/(t+3), "recursive", the solution of
     λ²_{t+1} = (1 − λ_{t+1}) λ²_t from λ_0 = 1, "halved", 1 and then ½, a constant, or any function
-    of t; ``step`` is θ_t. ``dual`` is q_t and ``extra`` has "mu" μ_t, "nu" ν_t and "p" p_t, equal
-    to A w_t up to the rounding of t additions.
+    of t; ``step`` is θ_t. ``dual`` is q_t and ``extra`` has "mu" μ_t, "nu" ν_t and "p" p_t.
     """
 
     mixing: float | Schedule | str = "accelerated"
@@ -192,10 +190,6 @@ class DualForm:
     def theta(self, t: int) -> float:
         """θ_t."""
         return _unit_interval("step", self.step, t)
-
-    def rho(self, n: int) -> float:
-        """ρ for n rows."""
-        return _smoothness(self, n)
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
         rho = self.rho(problem.n)
@@ -224,15 +218,13 @@ def _unit_interval(option: str, schedule: float | Schedule, t: int) -> float:
 class AdaptiveSampling:
     """Algorithm 2 of the paper: a sampled row takes the place of Aᵀq_t.
 
-    A step needs the inner products of one row with all rows, A a_i: n values of the kernel, never
-    n². From them A g_t and A w_t follow by the same two lines as g_t and w_t, and q_t from these.
-    Without momentum and with the step of Theorem 4.1 (`for_theorem`) it is the method that the
-    paper analyses; with β_t = t/(t+1) and step 1 (the default) the heuristic of Figures 3 and 4.
+    A step needs the inner products of one row with all rows: n values of the kernel. Without
+    momentum and with the step of Theorem 4.1 (`for_theorem`) it is the method that the paper
+    analyses; with β_t = t/(t+1) and step 1 (the default) the heuristic of Figures 3 and 4.
 
-    One uniform number u of ``rng.random()`` is used in a step: i_t is the first row whose
-    cumulative weight exceeds u times their sum; a row whose weight underflows is never drawn.
-    Without a generator it is ``np.random.default_rng(0)``. ``dual`` is q_t, ``momentum`` g_t, and
-    ``extra`` has the row "i" and the "scores" A w_t, with the rounding of t additions.
+    A step draws one number u of ``rng.random()`` (by default of seed 0): i_t is the first row whose
+    cumulative weight exceeds u times their sum. ``dual`` is q_t, ``momentum`` g_t, and ``extra``
+    has the row "i" and the "scores" A w_t, with the rounding of t additions.
     """
 
     step: float = 1.0
@@ -302,20 +294,21 @@ class GradientDescent:
     """Plain gradient descent on the empirical risk, Sections 2 and 3.1.
 
     Its margin grows as O(1/log t) only. Figure 1 uses step 1 on rows of norm at most one
-    (Appendix F). With the exponential loss a step that is too large makes the risk grow beyond the
-    range of doubles, which is an error; the gradient of the logistic loss is bounded. Where the
-    risk falls below that range, w stays as it is.
+    (Appendix F). With the exponential loss it is an error if a large step makes the risk grow
+    beyond the range of doubles; where the risk falls below that range, w stays as it is.
     """
 
     step: float = 1.0
     loss: str = "exponential"
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
-        return self._exponential(problem) if self.loss == "exponential" else self._logistic(problem)
-
-    def _exponential(self, problem: Problem) -> Iterator[Iterate]:
         w = problem.origin()
         for t in count():
+            if self.loss == "logistic":
+                scores = problem.scores(w)
+                yield Iterate(t, w, problem, dual=gradient(scores, "logistic"))
+                w = w + self.step / problem.n * problem.combine(expit(-scores))
+                continue
             soft = problem.softmin(w)
             # −∇R(w) = R(w) Aᵀq with q the softmax, eq. (2.3).
             length = self.step * _exp(soft.logsumexp - math.log(problem.n))
@@ -324,13 +317,6 @@ class GradientDescent:
                 raise ProblemError(f"{left} at t = {t}; use a smaller step or loss='logistic'")
             yield Iterate(t, w, problem, soft)
             w = w + length * soft.pull
-
-    def _logistic(self, problem: Problem) -> Iterator[Iterate]:
-        w = problem.origin()
-        for t in count():
-            scores = problem.scores(w)
-            yield Iterate(t, w, problem, dual=gradient(scores, "logistic"))
-            w = w + self.step / problem.n * problem.combine(expit(-scores))
 
 
 @declare(
@@ -342,9 +328,8 @@ class GradientDescent:
 class NormalizedGradientDescent:
     """Gradient descent on the exponential risk, each gradient divided by the risk, Section 1.
 
-    The margin is maximised at the rate O(1/t) with θ_t = 1, and Õ(1/√t) with θ_t = 1/√t. The
-    latter is a sequence of steps t = 1, 2, …; here t counts from 0, where it would be infinite, so
-    with ``decay`` it is θ_0/√(t+1): the same steps 1, 1/√2, 1/√3, ….
+    The margin is maximised at the rate O(1/t) with θ_t = 1, and Õ(1/√t) with θ_t = 1/√t. Here t
+    counts from 0, so with ``decay`` the steps are θ_0/√(t+1).
     """
 
     step: float = 1.0
@@ -366,33 +351,26 @@ class NormalizedGradientDescent:
     positive=("step",),
 )
 class HardMarginAscent:
-    """The batch perceptron of [2]_: supergradient ascent on min_i (A w)_i over the unit ball.
+    """Batch perceptron of Cotter et al. (2012): supergradient ascent on min_i (A w)_i, ‖w‖ ≤ 1.
 
         i       = argmin_i (A v_t)_i         v_0 = 0
         u       = v_t + η_t a_i              η_t = η_0/√(t+1),  η_0 = 1/max_i ‖a_i‖
         v_{t+1} = u / max(1, ‖u‖)
         w_{t+1} = (v_1 + … + v_{t+1})/(t+1)
 
-    A baseline of [1]_, which implements it "exactly as in" [2]_; not the batch perceptron of Tyurin
-    (2024), which sums over all misclassified rows. A step needs n values of the kernel. ``step``
-    multiplies η_0; without ``averaged`` it yields the last points v_t in place of w_t.
+    A baseline of Ji, Srebro and Telgarsky (Figures 1 to 3, Appendix F), who implement it "exactly
+    as in" Cotter, Shalev-Shwartz and Srebro, The kernelized stochastic batch perceptron, ICML 2012;
+    not the batch perceptron of Tyurin (2024), which sums over all misclassified rows. A step needs
+    n values of the kernel. ``step`` multiplies η_0; without ``averaged`` it yields the v_t.
 
-    *Known:* the objective, from [1]_; and η_t, the projection, the recurrence for ‖u‖² and the
-    averaging, which are those of the kernelised Algorithm 1 of [2]_ as an independent
-    implementation has them (class ``SBP`` of the Java library JSAT; the text of [2]_ itself was not
-    compared). That algorithm allows some slack and draws a row uniformly from those below a level;
-    without slack these are the rows of smallest score. *Chosen here:* among equals the first row is
-    taken, and the average is over all points, without a burn-in.
+    *Known:* the objective, from Ji, Srebro and Telgarsky; and η_t, the projection, the recurrence
+    for ‖u‖² and the averaging, which are those of the kernelised Algorithm 1 of Cotter et al. as
+    class ``SBP`` of the Java library JSAT has them (their text itself was not compared). That
+    algorithm draws a row from those below a level; without slack these are the rows of smallest
+    score. *Chosen here:* among equals the first row is taken, and the average is over all points,
+    without a burn-in.
 
-    ``extra`` has "v" v_t, the row "i" that is added to it, and the "scores" A v_t that i was
-    chosen by, which are kept by addition.
-
-    References
-    ----------
-    .. [1] Z. Ji, N. Srebro and M. Telgarsky, Fast margin maximization via dual acceleration,
-       ICML 2021, Figures 1 to 3 and Appendix F.
-    .. [2] A. Cotter, S. Shalev-Shwartz and N. Srebro, The kernelized stochastic batch perceptron,
-       ICML 2012, arXiv:1204.0566.
+    ``extra`` has "v" v_t, the row "i" that is added, and the "scores" A v_t, kept by addition.
     """
 
     step: float = 1.0

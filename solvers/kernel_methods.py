@@ -22,7 +22,6 @@ more solutions α than the last line if K is singular; all of them give the same
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -35,48 +34,43 @@ from gammabar.solvers.base import LECTURE, Array, declare
 from gammabar.solvers.descent import Quadratic
 
 
-class KernelFunction(ABC):
-    """k(x, x') with the operations that keep kernels kernels, Theorem 11.
+class KernelFunction:
+    """k(x, x') from ``gram(X, Z)``, its values for all rows of X and Z.
 
-    ``k + k'``, ``k * k'`` and ``c * k`` for c ≥ 0; see also `RankOne` and `Composed`.
+    The operations of Theorem 11 keep kernels kernels: ``k + k'``, ``k * k'`` and ``c * k`` for
+    c ≥ 0; see also `RankOne` and `Composed`.
     """
 
-    @abstractmethod
-    def gram(self, X: Array, Z: Array) -> Array:
-        """The values for all rows of X and Z."""
+    def __init__(self, gram: Callable[[Array, Array], Any]) -> None:
+        self.gram = gram
 
     def __call__(self, x: Any, z: Any) -> Any:
-        X, Z = exact(x), exact(z)
+        X, Z = _exact(x), _exact(z)
         if X.ndim == Z.ndim == 1:
-            return self.gram(X[None, :], Z[None, :])[0, 0]
-        return self.gram(X, Z)
+            return np.asarray(self.gram(X[None, :], Z[None, :]))[0, 0]
+        return np.asarray(self.gram(X, Z))
 
     def __add__(self, other: KernelFunction) -> KernelFunction:
-        if not isinstance(other, KernelFunction):
-            return NotImplemented
-        return Sum(self, other)
+        return Sum(self, other) if isinstance(other, KernelFunction) else NotImplemented
 
     def __mul__(self, other: KernelFunction | float) -> KernelFunction:
         return Product(self, other) if isinstance(other, KernelFunction) else Scaled(other, self)
 
-    def __rmul__(self, factor: float) -> KernelFunction:
-        return Scaled(factor, self)
+    __rmul__ = __mul__
 
 
-@dataclass(frozen=True)
 class Linear(KernelFunction):
     """⟨x, x'⟩."""
 
-    def gram(self, X: Array, Z: Array) -> Array:
-        return np.asarray(X @ Z.T)
+    def __init__(self) -> None:
+        super().__init__(lambda X, Z: X @ Z.T)
 
 
-@dataclass(frozen=True)
 class Square(KernelFunction):
     """⟨x, x'⟩², Example 9.1."""
 
-    def gram(self, X: Array, Z: Array) -> Array:
-        return np.asarray((X @ Z.T) ** 2)
+    def __init__(self) -> None:
+        super().__init__(lambda X, Z: (X @ Z.T) ** 2)
 
     def features(self, x: Sequence[float]) -> Array:
         """φ(x) with ⟨φ(x), φ(x')⟩ = ⟨x, x'⟩²: the x_i², then √2 x_i x_j for i < j.
@@ -87,7 +81,6 @@ class Square(KernelFunction):
         return np.array([v * v for v in x] + [math.sqrt(2) * u * v for u, v in combinations(x, 2)])
 
 
-@dataclass(frozen=True)
 class CommonCharacters(KernelFunction):
     """The number of characters that appear at least once in both strings, Example 9.2.
 
@@ -95,18 +88,22 @@ class CommonCharacters(KernelFunction):
     be the points of a problem; 0 there fills up a row and is no character.
     """
 
+    def __init__(self) -> None:
+        super().__init__(_common_characters)
+
     def __call__(self, x: Any, z: Any) -> Any:
         if isinstance(x, str) and isinstance(z, str):
             return len(set(x) & set(z))
         return super().__call__(x, z)
 
-    def gram(self, X: Array, Z: Array) -> Array:
-        left, right = ([set(row) - {0} for row in M.tolist()] for M in (X, Z))
-        return np.array([[len(a & b) for b in right] for a in left], dtype=object)
-
     def features(self, word: str) -> list[int]:
         """The lecture's φ: whether each of the letters a, …, z appears; no others are seen."""
         return [int(chr(c) in word) for c in range(ord("a"), ord("z") + 1)]
+
+
+def _common_characters(X: Array, Z: Array) -> Array:
+    left, right = ([set(row) - {0} for row in M.tolist()] for M in (X, Z))
+    return np.array([[len(a & b) for b in right] for a in left], dtype=object)
 
 
 def encode(words: Iterable[str]) -> Array:
@@ -118,68 +115,48 @@ def encode(words: Iterable[str]) -> Array:
     return np.array([code + [0] * (max(width, 1) - len(code)) for code in codes], dtype=np.int64)
 
 
-@dataclass(frozen=True)
 class RankOne(KernelFunction):
     """f(x) f(x') for any real function f of a row, Theorem 11.1."""
 
-    f: Callable[[Array], Any]
-
-    def gram(self, X: Array, Z: Array) -> Array:
-        left, right = ([self.f(row) for row in M] for M in (X, Z))
-        return np.array([[a * b for b in right] for a in left])
+    def __init__(self, f: Callable[[Array], Any]) -> None:
+        super().__init__(lambda X, Z: np.array([[f(x) * f(z) for z in Z] for x in X]))
 
 
-@dataclass(frozen=True)
 class Sum(KernelFunction):
     """k_1 + k_2, Theorem 11.2(a)."""
 
-    first: KernelFunction
-    second: KernelFunction
-
-    def gram(self, X: Array, Z: Array) -> Array:
-        return self.first.gram(X, Z) + self.second.gram(X, Z)
+    def __init__(self, first: KernelFunction, second: KernelFunction) -> None:
+        super().__init__(lambda X, Z: first.gram(X, Z) + second.gram(X, Z))
 
 
-@dataclass(frozen=True)
 class Scaled(KernelFunction):
     """c k for c ≥ 0, Theorem 11.2(a)."""
 
-    factor: Any
-    kernel: KernelFunction
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.factor < math.inf:
-            what = f"a kernel times {self.factor!r} is no kernel"
+    def __init__(self, factor: Any, kernel: KernelFunction) -> None:
+        if not 0 <= factor < math.inf:
+            what = f"a kernel times {factor!r} is no kernel"
             raise ProblemError(f"{what}; the factor must not be negative")
-
-    def gram(self, X: Array, Z: Array) -> Array:
-        return np.asarray(self.factor * self.kernel.gram(X, Z))
+        super().__init__(lambda X, Z: factor * kernel.gram(X, Z))
 
 
-@dataclass(frozen=True)
 class Product(KernelFunction):
     """k_1 k_2, Theorem 11.2(b)."""
 
-    first: KernelFunction
-    second: KernelFunction
-
-    def gram(self, X: Array, Z: Array) -> Array:
-        return self.first.gram(X, Z) * self.second.gram(X, Z)
+    def __init__(self, first: KernelFunction, second: KernelFunction) -> None:
+        super().__init__(lambda X, Z: first.gram(X, Z) * second.gram(X, Z))
 
 
-@dataclass(frozen=True)
 class Composed(KernelFunction):
     """k(g(x), g(x')) for a map g of rows to rows."""
 
-    kernel: KernelFunction
-    g: Callable[[Array], Any]
+    def __init__(self, kernel: KernelFunction, g: Callable[[Array], Any]) -> None:
+        def gram(X: Array, Z: Array) -> Any:
+            return kernel.gram(*(_exact([g(row) for row in M]) for M in (X, Z)))
 
-    def gram(self, X: Array, Z: Array) -> Array:
-        left, right = (exact([self.g(row) for row in M]) for M in (X, Z))
-        return self.kernel.gram(left, right)
+        super().__init__(gram)
 
 
-def exact(values: Any) -> Array:
+def _exact(values: Any) -> Array:
     """An array whose arithmetic does not overflow: integers become Python's."""
     array = np.asarray(values)
     return array.astype(object) if array.dtype.kind in "biu" else array
@@ -232,21 +209,18 @@ class KernelRidge:
 
     def primal(self, features: Any, y: Any) -> PrimalFit:
         """Fit w* to explicit features, one row φ(x_i) for each y_i."""
-        features = _matrix(features, "features")
-        y = _targets(y, len(features))
+        features, y = _data(features, y, "features")
         return PrimalFit(_solve(features.T @ features, features.T @ y, self.regularisation))
 
     def dual(self, X: Any, y: Any) -> DualFit:
         """Fit α to points; features are never computed."""
-        points, kernel = _matrix(X, "X"), Kernel.of(self.kernel)
-        y = _targets(y, len(points))
+        (points, y), kernel = _data(X, y, "X"), Kernel.of(self.kernel)
         alpha = _solve(kernel.matrix(points, points), y, self.regularisation)
         return DualFit(alpha, points, kernel)
 
     def objective(self, features: Any, y: Any) -> Quadratic:
         """‖Φw − y‖² + λ‖w‖² − ‖y‖² as a function for gradient descent."""
-        features = _matrix(features, "features")
-        y = _targets(y, len(features))
+        features, y = _data(features, y, "features")
         A = features.T @ features + self.regularisation * np.eye(features.shape[1])
         return Quadratic(A + A.T, 2 * features.T @ y)
 
@@ -273,8 +247,8 @@ def _matrix(values: Any, name: str) -> Array:
     return matrix
 
 
-def _targets(values: Any, n: int) -> Array:
-    y = np.asarray(values, dtype=np.float64)
-    if y.shape != (n,) or not np.isfinite(y).all():
-        raise ProblemError(f"y must be {n} finite numbers, one for each row")
-    return y
+def _data(X: Any, y: Any, name: str) -> tuple[Array, Array]:
+    X, y = _matrix(X, name), np.asarray(y, dtype=np.float64)
+    if y.shape != (len(X),) or not np.isfinite(y).all():
+        raise ProblemError(f"y must be {len(X)} finite numbers, one for each row")
+    return X, y

@@ -49,8 +49,7 @@ class NormalizedPerceptron:
         w_{k+1} = (1 − θ_k) w_k + θ_k a_j     θ_k = 1/(k+1),  j = argmin_i ⟨a_i, w_k⟩
 
     (the first j at ties, ``extra["i"]``) while A w_k > 0 does not hold. Separates rows of norm one
-    after at most 1/ρ₂² iterations (Section 2.2). The loop works on k w_k, the sum of the rows used,
-    which is exact for integer data; in the space of a kernel `NKP` reads less of the Gram matrix.
+    after at most 1/ρ₂² iterations (Section 2.2). The loop works on k w_k, exact for integer data.
     """
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
@@ -73,10 +72,8 @@ class NKP:
         α_{k+1} = (1 − θ_k) α_k + θ_k p(α_k)     θ_k = 1/(k+1)
 
     while G α_k > 0 does not hold. Separates rows of norm one after at most 1/ρ_K² iterations.
-    ``extra`` has "i", the row on which p(α_k) sits, and "scores" G α_k.
-
-    One row of the Gram matrix per step: the loop works on k α_k, which counts how often each row
-    was used, and carries G (k α_k) along, without rounding if the Gram matrix is integer.
+    ``extra`` has "i", the row on which p(α_k) sits, and "scores" G α_k. One row of the Gram matrix
+    per step: the loop carries k α_k and G (k α_k) along, without rounding if G is integer.
 
     Examples
     --------
@@ -156,11 +153,9 @@ class NVN:
         p_{k+1} = (1 − θ_k) p_k + θ_k e_j
 
     until ‖w_k‖ ≤ ε, which happens within 1/ε² iterations if rows of norm one are not separable;
-    its last ``dual`` p_k is the ε-solution. The exit is the paper's only one: on data of margin
-    above ε the method goes on for ever (w_k may separate them at any time).
-
-    One row of the Gram matrix per step: G p_k is carried along, and ‖w_k‖² = p_kᵀ G p_k, so an ε
-    much below 1e-7 means nothing. ``extra`` has "i" j, "theta" θ_k, "norm" ‖w_k‖, "scores" G p_k.
+    on data of margin above ε the method goes on for ever. One row of the Gram matrix per step:
+    ‖w_k‖² = p_kᵀ G p_k is carried along, so an ε much below 1e-7 means nothing. ``extra`` has "i"
+    j, "theta" θ_k, "norm" ‖w_k‖ and "scores" G p_k.
     """
 
     epsilon: float = 0.01
@@ -244,9 +239,8 @@ class ISNKPVN:
     counts iterates, over all calls. ``extra`` has what that of `SNKPVN` has, "outer" t, "inner" k
     and "delta" δ_t, and "returned" where p_k becomes q_{t+1}. γ > 1 is not a margin.
 
-    As printed, a call with δ_t = 0 never returns, since its test ‖p_k‖_G < δ_t is strict: if q_t
-    is itself a witness of inseparability, as q_0 = (½, ½) is of the rows a and −a, the method goes
-    on for ever.
+    As printed, a call with δ_t = 0 never returns, since its test ‖p_k‖_G < δ_t is strict: where
+    q_t is itself a witness of inseparability the method goes on for ever.
     """
 
     gamma: float = 2.0
@@ -333,9 +327,7 @@ class Winnow:
 
     (the first i at ties, ``extra["i"]``, and g = 0 for a zero row), while A w_t > 0 does not hold.
     Only non-negative w are searched; give the columns twice, the second time negated, to search all
-    of ℝ^d. Needs coordinates, so it does not run on kernel problems. A constant ``rate`` η gives
-    w_{t+1} ∝ w_t ⊙ exp(η g_{t+1}); by default η_t = √(log d / (t+1)), which needs no knowledge of
-    the margin.
+    of ℝ^d. Without a constant ``rate`` η, η_t = √(log d / (t+1)).
 
     The paper gives neither the update nor its rate. With the margin ρ₁ = max_{w ∈ Δ_d} min_i
     ⟨a_i, w⟩/‖a_i‖_∞ > 0 the number T of updates is at most

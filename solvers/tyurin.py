@@ -63,10 +63,9 @@ class LogisticRegressionGD:
 class NormalizedLogisticRegressionGD:
     """Normalized LR+GD: the gradient of the logistic loss divided by the mean of the σ_i.
 
-    β_t ∇f(w_t) = −Aᵀ q_t, where q_t is the distribution proportional to the σ_i. It is formed from
-    the logarithms of the σ_i and therefore exists even where every σ_i underflows. Separates after
-    at most R²/μ² + 2 log(2n − 1)/(γ μ²) iterations, for margin μ (Theorem 6.1). ``dual`` is q_t,
-    ``extra["pull"]`` Aᵀ q_t and ``extra["log_beta"]`` log β_t.
+    β_t ∇f(w_t) = −Aᵀ q_t, where q_t ∝ σ_i is formed from the logarithms of the σ_i, which may
+    underflow. Separates after at most R²/μ² + 2 log(2n − 1)/(γ μ²) iterations, for margin μ
+    (Theorem 6.1). ``dual`` is q_t; ``extra`` has "pull" Aᵀ q_t and "log_beta" log β_t.
     """
 
     step: float = 1.0
@@ -86,11 +85,8 @@ class BatchPerceptron:
     """Batch Perceptron: the sum of all misclassified rows, over n.
 
     The first step takes half of every row, whatever it is classified as, and is iteration 1.
-    Separates after at most n R²/μ² iterations (Theorem 3.3). The hard-margin ascent of Cotter et
-    al. (2012), which also goes by this name, is another method.
-
-    The loop works on 2n w_t, a combination of the rows with whole weights: for integer data it
-    is computed without any rounding, so rows with score 0 are recognised as such.
+    Separates after at most n R²/μ² iterations (Theorem 3.3). The loop works on 2n w_t: for integer
+    data without any rounding, so rows with score 0 are recognised as such.
     """
 
     def iterates(self, problem: Problem, rng: Rng = None) -> Iterator[Iterate]:
@@ -140,12 +136,8 @@ class Perceptron:
 
     Separates after at most R²/μ² iterations, however j is chosen (Theorem 5.2): the first
     misclassified row; the first one after the row used last, cyclically; any one with equal
-    probability; or one of smallest score, the first of them at ties, which is t times the iterate
-    of the Normalized Perceptron of Ramdas and Peña. ``extra["i"]`` is j.
-
-    The scores are carried along, so a step in the space of a kernel reads one row of the Gram
-    matrix (``extra["scores"]``; free of rounding errors for integer data). Without `rng`, the
-    random choice is that of ``numpy.random.default_rng(0)``.
+    probability (by default of seed 0); or the first one of smallest score. ``extra`` has "i" j and
+    "scores", which are carried along: a step with a kernel reads one row of the Gram matrix.
     """
 
     choice: str = "first"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from side_by_side import peers
 from side_by_side.contest import Entry, Field, race
 from side_by_side.data import MNIST, SAMPLE, available
 from side_by_side.table import Table, digits, duration, named, percent, ratio
@@ -72,7 +73,7 @@ def contestants(name: str) -> Field:
         ours("MaxMarginClassifier", "support; γ̄, q̄ to the last bit"),
         fractions,
         ours("MaxMarginClassifier(proof=False)", "nothing", proof=False),
-        peer("SVC(kernel='linear', C=1e6)", _svc),
+        peer("SVC(kernel='linear', C=1e6)", peers.svc),
         peer("LinearSVC (LIBLINEAR, hinge, C=1e6)", _hinge),
         peer("LinearSVC (its defaults)", _default),
     ]
@@ -118,16 +119,8 @@ def _ours(split: _Split, **options: Any) -> Any:
     return MaxMarginClassifier(**options).fit(split.X, split.y)
 
 
-def _svc() -> Any:
-    from sklearn.svm import SVC
-
-    return SVC(kernel="linear", C=1e6)
-
-
 def _hinge() -> Any:
-    from sklearn.svm import LinearSVC
-
-    return LinearSVC(C=1e6, loss="hinge", random_state=0)
+    return peers.liblinear(fit_intercept=True, tol=1e-4)
 
 
 def _default() -> Any:

@@ -33,7 +33,7 @@ from gammabar.harness.screen import print_json, print_title, say, stages
     "--page",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write page, pictures and numbers into DIR.",
+    help="Write page, pictures and numbers into DIR; with --only, other sections stay as there.",
 )
 @click.option(
     "--from",
@@ -52,22 +52,23 @@ def bench_command(
 ) -> None:
     """Compare the oracle, the solvers and the harness with other programs, side by side.
 
-    All contestants of a table take turns in one run. Times are ratios to ours, and failures are
-    shown as failures. Uses the full MNIST and Fashion-MNIST where they are
-    (GAMMABAR_DATA, `gammabar data fetch`), and embedded data elsewhere.
+    All programs of a table take turns in one run. Times are ratios to ours; failures are shown.
+    Uses the full MNIST and Fashion-MNIST if they are installed (GAMMABAR_DATA, `gammabar data
+    fetch`), and embedded data otherwise.
     """
     from side_by_side import document as documents, pages
 
     if kept and (quick or only):
         raise click.UsageError("--from measures nothing, so it goes without --quick and --only")
-    if page and only:
-        raise click.UsageError("--page needs all sections: leave out --only")
+    before = _read_document(page / pages.NUMBERS) if page and only else None
     if kept:
         document = _read_document(kept)
     else:
         with stages(quiet=as_json) as stage:
             chosen = [name for name in SECTIONS if name in only or not only]
             document = documents.measure(chosen, quick, stage)
+        if before is not None:
+            document = documents.merged(before, document)
     if out:
         from gammabar.problems.output import write_whole
 
@@ -87,6 +88,8 @@ def _read_document(path: Path) -> dict[str, Any]:
 
     try:
         document = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise click.ClickException(f"{path} is no JSON document: {error}") from error
     known = {"format": FORMAT, "version": VERSION}

@@ -100,7 +100,12 @@ class Score:
 
 
 def race(
-    setup: Callable[..., Field], *arguments: Any, repeat: int, limit: float, say: Stage
+    setup: Callable[..., Field],
+    *arguments: Any,
+    repeat: int,
+    limit: float,
+    say: Stage,
+    pause: float = PAUSE,
 ) -> tuple[dict[str, Any], list[Score]]:
     """Let contestants run in turns.
 
@@ -114,6 +119,8 @@ def race(
         Seconds after which a contestant is stopped.
     say : callable
         Told who runs.
+    pause : float
+        Seconds before each run.
 
     Returns
     -------
@@ -123,7 +130,7 @@ def race(
         In the order of the field.
     """
     order = random.Random(0)
-    with Worker(setup, arguments, limit) as worker:
+    with Worker(setup, arguments, limit, pause) as worker:
         scores = [Score(name, proves, absent=absent) for name, proves, absent in worker.roster]
         for turn in range(repeat):
             for score in order.sample(scores, len(scores)):
@@ -137,10 +144,14 @@ class Worker:
     """A process that has made a field and runs its contestants on demand."""
 
     def __init__(
-        self, setup: Callable[..., Field], arguments: tuple[Any, ...], limit: float
+        self,
+        setup: Callable[..., Field],
+        arguments: tuple[Any, ...],
+        limit: float,
+        pause: float = PAUSE,
     ) -> None:
         self._work = (setup, arguments)
-        self._limit = limit
+        self._limit, self._pause = limit, pause
         self._start()
 
     def __enter__(self) -> Self:
@@ -153,7 +164,7 @@ class Worker:
         """One run of a contestant: its seconds (None if it did not end), facts and failure."""
         if not self._process.is_alive():
             self._start()
-        sleep(PAUSE)
+        sleep(self._pause)
         self._pipe.send(name)
         if not self._pipe.poll(self._limit):
             self._end()

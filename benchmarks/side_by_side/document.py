@@ -47,6 +47,13 @@ def measure(sections: Iterable[str], quick: bool, say: Stage) -> dict[str, Any]:
     return document
 
 
+def merged(before: dict[str, Any], document: dict[str, Any]) -> dict[str, Any]:
+    """An earlier document with the sections of another run in the place of its own."""
+    parts = {key: before[key] | document[key] for key in ("seconds", "sections")}
+    dates = dict.fromkeys(document["sections"], document["circumstances"]["date"])
+    return before | parts | {"dates": before.get("dates", {}) | dates}
+
+
 def section(name: str) -> Any:
     """The module of a section."""
     assert name in SECTIONS

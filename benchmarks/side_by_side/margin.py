@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from side_by_side import peers
 from side_by_side.contest import Entry, Field, Score, race
 from side_by_side.data import EMBEDDED, FASHION, MNIST, available, shown
 from side_by_side.table import Table, duration, named, percent, ratio
@@ -189,13 +190,9 @@ def _certified(problem: Problem, gamma: float, limit: float) -> Trace:
 
 def _liblinear(X: Floats, y: Any, part: Callable[[Any], float], limit: float) -> Trace:
     """Fresh fits with more and more iterations, as there is no way to go on with one."""
-    from sklearn.svm import LinearSVC
-
     trace, most = Trace(), 1
     while True:
-        model = LinearSVC(
-            loss="hinge", C=1e6, fit_intercept=False, tol=1e-8, max_iter=most, random_state=0
-        )
+        model = peers.liblinear(max_iter=most)
         start = perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the limit is the budget

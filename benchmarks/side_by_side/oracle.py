@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from side_by_side import peers
 from side_by_side.contest import Entry, Field, race
 from side_by_side.data import EMBEDDED, FASHION, MNIST, available, shown
 from side_by_side.table import Table, duration, named, ratio
@@ -78,13 +79,22 @@ def field(name: str, models: Sequence[str] = BOTH) -> Field:
     def entry(name: str, run: Any, *needs: str, proves: str = "nothing") -> Entry:
         return Entry(name, run, judge, proves, needs)
 
+    def qp(name: str, solver: str, **settings: Any) -> Entry:
+        run = partial(peers.smallest_norm, A, solver, **settings)
+        return entry(name, lambda: _normal(run()), "qpsolvers", solver)
+
     entries = [
         Entry("gammabar, exact with proof", lambda: solve(problem), _judged_exactly, "γ̄², q̄ exact"),
-        entry("LIBLINEAR (hinge, C = 1e6)", lambda: _liblinear(X, y), "sklearn.svm"),
+        # Ten times the default limit, which it would reach on almost all data.
+        entry(
+            "LIBLINEAR (hinge, C = 1e6)",
+            lambda: _normal(peers.liblinear(max_iter=10_000).fit(X, y).coef_[0]),
+            "sklearn.svm",
+        ),
         entry("LIBSVM (one-class, ν = 1/n)", lambda: _libsvm(A), "sklearn.svm"),
-        entry("DAQP", lambda: _qp(A, "daqp"), "qpsolvers", "daqp"),
-        entry("quadprog", lambda: _qp(A, "quadprog"), "qpsolvers", "quadprog"),
-        entry("PIQP", lambda: _qp(A, "piqp", eps_abs=1e-10, eps_rel=1e-10), "qpsolvers", "piqp"),
+        qp("DAQP", "daqp"),
+        qp("quadprog", "quadprog"),
+        qp("PIQP", "piqp", eps_abs=1e-10, eps_rel=1e-10),
         *(
             entry(
                 f"CVXPY + Clarabel, {which}",
@@ -129,16 +139,6 @@ def _judged_exactly(truth: Any) -> dict[str, Any]:
     return facts if truth.exact else facts | {"failure": "not exact"}
 
 
-def _liblinear(X: Floats, y: Any) -> Answer:
-    from sklearn.svm import LinearSVC
-
-    # Ten times the default limit, which it would reach on almost all data.
-    model = LinearSVC(
-        loss="hinge", C=1e6, fit_intercept=False, tol=1e-8, max_iter=10_000, random_state=0
-    )
-    return _normal(model.fit(X, y).coef_[0])
-
-
 def _libsvm(A: Floats) -> Answer:
     """The one-class machine on the rows y_i x_i with ν = 1/n minimises ‖Aᵀq‖² on the simplex.
 
@@ -152,14 +152,6 @@ def _libsvm(A: Floats) -> Answer:
     return Answer(w, float(np.linalg.norm(w)))
 
 
-def _qp(A: Floats, solver: str, **settings: Any) -> Answer:
-    """min ½‖w‖² subject to A w ≥ 1; the solvers' own defaults but for the tolerance."""
-    from qpsolvers import solve_qp
-
-    n, d = A.shape
-    return _normal(solve_qp(np.eye(d), np.zeros(d), -A, -np.ones(n), solver=solver, **settings))
-
-
 def _cvxpy(A: Floats, which: str) -> Answer:
     from gammabar.oracle.cvxpy_models import hard_margin_dual, hard_margin_primal
 
@@ -168,7 +160,7 @@ def _cvxpy(A: Floats, which: str) -> Answer:
 
 
 def _normal(w: Any) -> Answer:
-    """The answer of who solves min ½‖w‖² subject to A w ≥ 1: the margin is 1/‖w‖, they say."""
+    """The answer of a program that solves min ½‖w‖² subject to A w ≥ 1: it claims 1/‖w‖."""
     if w is None:
         return Answer(None)
     w = np.asarray(w, dtype=np.float64)

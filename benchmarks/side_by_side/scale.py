@@ -18,6 +18,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
+from side_by_side import peers
 from side_by_side.contest import Entry, Field, race
 from side_by_side.table import Table, digits, duration
 
@@ -227,12 +228,9 @@ def _oracle(X: Any, y: Array) -> Array:
 
 
 def _liblinear(X: Any, y: Array) -> Array:
-    from sklearn.svm import LinearSVC
-
-    model = LinearSVC(loss="hinge", C=1e6, fit_intercept=False, tol=1e-8, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it lacks of the margin is shown
-        return np.asarray(model.fit(X, y).coef_[0])
+        return np.asarray(peers.liblinear().fit(X, y).coef_[0])
 
 
 def tables(results: list[dict[str, Any]]) -> list[Table]:

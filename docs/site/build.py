@@ -17,8 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import gammabar
+from gammabar.harness.cli.catalogue import solver_facts
 from gammabar.harness.registry import everything, papers
-from gammabar.harness.report.describe import solver_facts
 from gammabar.harness.report.model import Finding, Report, gather
 from gammabar.harness.report.page import body, context_of
 from gammabar.harness.run.store import Store

@@ -51,51 +51,43 @@ def proved(problem: Problem, candidate: Candidate | None) -> Hyperplane:
     truth = solve(problem) if candidate is None else prove(problem, candidate)
     signed = truth.q[truth.support] * problem.y[truth.support]
     low, high = truth.gamma_raw_bounds
-    if truth.separable is False:  # there is none: a soft margin follows
-        none = np.zeros(0)
-        return Hyperplane(none, 0.0, truth.support, signed, 0.0, high, False, truth.rounds, truth)
-    if not truth.separable:
-        return _part(problem, truth.support, signed, 0.0, high, None, truth)
-    return _part(problem, truth.support, signed, low, high - low, True, truth)
+    w: Array = np.zeros(0)  # there is none: a soft margin follows
+    b: Any = 0.0
+    margin = 0.0
+    if truth.separable:
+        w, b, margin = truth.direction, truth.b, low
+        if isinstance(problem, KernelProblem):
+            w = np.array([truth.reciprocal])
+    elif truth.separable is None:
+        w, b, _ = _drawn(problem, truth.support, signed)
+    gap, separable = high - margin, truth.separable
+    return Hyperplane(w, b, truth.support, signed, margin, gap, separable, truth.rounds, truth)
 
 
 def guessed(problem: Problem) -> Hyperplane:
     """What floating point finds, without proof."""
     found = candidate_for(problem, "exact")
     signed = found.weights * problem.y[found.support]
-    return _part(problem, found.support, signed, math.nan, math.nan, None, None)
+    w, b, margin = _drawn(problem, found.support, signed)
+    separable = None if margin > 0 else False
+    return Hyperplane(w, b, found.support, signed, margin, math.nan, separable, 1, None)
 
 
-def _part(
-    problem: Problem,
-    support: Array,
-    signed: Array,
-    margin: float,
-    gap: float,
-    separable: bool | None,
-    truth: Truth | None,
-) -> Hyperplane:
-    """The hyperplane of dual weights, with a normal of norm one."""
-    if truth is not None and separable:
-        w, b = truth.direction, truth.b
-        stretch = truth.reciprocal
-    else:
-        q = np.zeros(problem.n)
-        q[support] = np.abs(signed)
-        w = problem.combine(q)
-        stretch = 1 / (problem.norm(w) or 1.0)
-        w = w * stretch
-        scores = problem.scores(w)
-        positive = problem.y > 0
-        b = (scores[~positive].min() - scores[positive].min()) / 2
-        b = float(b) if problem.intercept == "free" else 0.0
-        if truth is None:
-            margin = float((scores + b * problem.y).min())
-            separable = None if margin > 0 else False
-    rounds = truth.rounds if truth else 1
-    if isinstance(problem, KernelProblem):
-        w = np.array([stretch])  # what the dual weights are to be multiplied by
-    return Hyperplane(w, b, support, signed, margin, gap, separable, rounds, truth)
+def _drawn(problem: Problem, support: Array, signed: Array) -> tuple[Array, float, float]:
+    """Normal, intercept and margin of dual weights.
+
+    The normal has norm one; with a kernel it is what the weights are to be multiplied by.
+    """
+    q = np.zeros(problem.n)
+    q[support] = np.abs(signed)
+    w = problem.combine(q)
+    stretch = 1 / (problem.norm(w) or 1.0)
+    scores = problem.scores(w * stretch)
+    positive = problem.y > 0
+    b = float((scores[~positive].min() - scores[positive].min()) / 2)
+    b = b if problem.intercept == "free" else 0.0
+    normal = np.array([stretch]) if isinstance(problem, KernelProblem) else w * stretch
+    return normal, b, float((scores + b * problem.y).min())
 
 
 def depths(scores: Array, k: int) -> Array:
@@ -224,8 +216,7 @@ class _Sorted:
 
     def pair(self, a: int, b: int) -> tuple[Array, Array]:
         """The rows of two classes in their order among all, and where they are in X."""
-        first, last = self.starts[:-1], self.starts[1:]
-        both = np.concatenate([np.arange(first[c], last[c]) for c in (a, b)])
+        both = np.concatenate([np.arange(*self.starts[c : c + 2]) for c in (a, b)])
         both = both[np.argsort(self.order[both])]
         return self.order[both], both
 
@@ -253,8 +244,7 @@ class _Later:
     def truth(self) -> Truth:
         """The oracle's answer."""
         _, places = self.rows.pair(*self.pair)
-        a = self.pair[0]
-        first, last = self.rows.starts[a], self.rows.starts[a + 1]
+        first, last = self.rows.starts[self.pair[0] :][:2]
         signs = np.where((first <= places) & (places < last), 1, -1)
         made = from_arrays(self.rows.X[places], signs)
         problem = with_intercept(made, "free" if self.rows.intercept else "none")

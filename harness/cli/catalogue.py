@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import math
+import re
+import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +30,25 @@ from gammabar.harness.cli.command import (
     write,
 )
 from gammabar.harness.paper import cost
+from gammabar.harness.report.model import described, place_of
 from gammabar.harness.run.store import Store
 from gammabar.harness.run.tasks import Result
 from gammabar.harness.screen import bar, print_json, print_lines, print_table, say
-from gammabar.harness.verify.verdict import Severity, Status, by_severity
+from gammabar.harness.show import reproduce
+from gammabar.harness.verify.statement import Statement
+from gammabar.harness.verify.verdict import Ruling, Severity, Status, by_severity, worth
+from gammabar.problems import ProblemError
 from gammabar.problems.datasets import DATASETS, is_here
 from gammabar.problems.output import check_writable, write_whole
-from gammabar.problems.specs import catalogue
+from gammabar.problems.specs import catalogue, open_problem
+from gammabar.problems.suggest import did_you_mean
 from gammabar.solvers.base import SOLVERS, solver
 
 Entry = dict[str, Any]
-#: Title of its table, names of the columns, and the cells of a row.
-Table = tuple[str, tuple[str, ...], tuple[str, ...]]
+#: Entries, as in JSON, each with its row of a table: column → cell.
+Listed = Iterator[tuple[Entry, dict[str, str]]]
+#: What is said of a comparison with the source.
+_MARKS = {True: "agrees", False: "does not agree", None: "open"}
 
 
 @click.command("list", cls=Command, title="What to list")
@@ -49,18 +60,18 @@ Table = tuple[str, tuple[str, ...], tuple[str, ...]]
 @SOURCE
 @what(
     "--status STATUS",
-    "For statements: only those that are expected to hold, to be refuted, …",
+    f"Only statements that are expected to be this: {', '.join(Status)}.",
     type=click.Choice([str(one) for one in Status]),
 )
 @what(
     "--severity SEVERITY",
-    "For statements: only those that are false in this way.",
+    f"Only statements that are false in this way: {', '.join(Severity)}.",
     type=click.Choice([str(one) for one in Severity]),
 )
 @PAPER
 @write(
     "--matrix FILE",
-    "For mutants: compute which statements refute which mutants, into FILE (takes minutes).",
+    "For mutants: compute which statements refute which, into FILE (takes minutes).",
     type=WRITTEN,
 )
 @JSON
@@ -86,31 +97,25 @@ def list_command(
             raise click.UsageError("--matrix goes with mutants")
         _compute(matrix, as_json)
     registry.find_sources(sources)  # opens them; an unknown one is refused
-    entries_of, row_of = _KINDS[kind]
-    entries = [entry for entry in entries_of() if _contains(text, entry)]
-    if kind == "statements":
-        chosen = (*keys, *sources)
-        entries = [
-            entry
-            for entry in entries
-            if (not chosen or entry["source"] in chosen)
-            and status in (None, entry["status"])
-            and severity in (None, entry["severity"])
-        ]
+    wanted, chosen = (text or "").lower(), (*keys, *sources)
+    listed = [
+        (entry, row)
+        for entry, row in _KINDS[kind]()
+        if wanted in json.dumps(entry, ensure_ascii=False).lower()
+        and (not chosen or entry.get("source") in (None, *chosen))
+        and status in (None, entry.get("status"))
+        and severity in (None, entry.get("severity"))
+    ]
     if as_json:
-        print_json(entries)
+        print_json([entry for entry, _ in listed])
         return
-    tables: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for title, columns, row in map(row_of, entries):
-        tables.setdefault((title, *columns), []).append(row)
+    tables: dict[tuple[str, ...], list[list[str]]] = {}
+    for _, row in listed:
+        tables.setdefault(tuple(row), []).append(list(row.values()))
     for names, rows in tables.items():
         print_table(names, rows)
     if kind == "statements":
-        say(_counted(entries))
-
-
-def _contains(text: str | None, entry: Entry) -> bool:
-    return text is None or text.lower() in json.dumps(entry, ensure_ascii=False).lower()
+        say(_counted([entry for entry, _ in listed]))
 
 
 def _compute(path: Path, quiet: bool) -> None:
@@ -120,9 +125,6 @@ def _compute(path: Path, quiet: bool) -> None:
     with bar(len(registry.mutants()), "wrong solvers", quiet) as advance:
         found = matrix(advance=advance)
     write_whole(path, json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
-
-
-# --- what there is, as in JSON, and a row of a table for each
 
 
 def _taken(thing: Any, names: str) -> Entry:
@@ -136,23 +138,25 @@ _STATEMENT = (
 )
 
 
-def _statements() -> list[Entry]:
-    def entry(statement: Any) -> Entry:
-        path, here = registry.witness(statement.id), Path.cwd()
-        if path is not None and path.is_relative_to(here):
-            path = path.relative_to(here)
-        return _taken(statement, _STATEMENT) | {"witness": None if path is None else str(path)}
+def _statements() -> Listed:
+    for one in registry.load_statements().values():
+        see = dict.fromkeys(filter(None, (one.fixed_by, one.charitable)))
+        row = {
+            one.source: one.id,
+            "kind": one.kind,
+            "expected": one.status + (f", see {' and '.join(see)}" if see else ""),
+            "severity": one.severity or "",
+            "what it says": one.words + (f" [tested at: {one.instances}]" if one.instances else ""),
+        }
+        yield _taken(one, _STATEMENT) | {"witness": _witness(one.id)}, row
 
-    return [entry(statement) for statement in registry.load_statements().values()]
 
-
-def _statement_row(entry: Entry) -> Table:
-    see = dict.fromkeys(filter(None, (entry["fixed_by"], entry["charitable"])))
-    expected = entry["status"] + (f", see {' and '.join(see)}" if see else "")
-    tested = f" [tested at: {entry['instances']}]" if entry["instances"] else ""
-    columns = ("kind", "expected", "severity", "what it says")
-    row = (entry["kind"], expected, entry["severity"] or "", entry["words"] + tested)
-    return entry["source"], columns, (entry["id"], *row)
+def _witness(identifier: str) -> str | None:
+    """The path of a witness, from this folder if it lies below it: `gammabar check` takes it."""
+    path, here = registry.witness(identifier), Path.cwd()
+    if path is not None and path.is_relative_to(here):
+        path = path.relative_to(here)
+    return None if path is None else str(path)
 
 
 def _counted(statements: list[Entry]) -> str:
@@ -165,62 +169,53 @@ def _counted(statements: list[Entry]) -> str:
     return f"{number} statement{'s' * (number != 1)}: {', '.join(parts) or 'none'}{end}"
 
 
-def _papers() -> list[Entry]:
+def _papers() -> Listed:
     with registry.plugins():
         sources = Counter(statement.source for statement in registry.load_statements().values())
-        return [
-            _taken(paper, "key title authors year venue url text")
-            | {"statements": sources[paper.key]}
-            for paper in registry.papers().values()
-        ]
+        for one in registry.papers().values():
+            number = sources[one.key]
+            row = {"key": one.key, "statements": str(number), "paper": str(one), "where": one.venue}
+            yield _taken(one, "key title authors year venue url text") | {"statements": number}, row
 
 
-def _paper_row(entry: Entry) -> Table:
-    paper = registry.Paper(entry["key"], entry["title"], entry["authors"], entry["year"])
-    row = (entry["key"], str(entry["statements"]), str(paper), entry["venue"])
-    return "key", ("statements", "paper", "where"), row
+def _artefacts() -> Listed:
+    for one in registry.artefacts().values():
+        took = registry.measured().get(one.id, {})
+        used: Entry = {name: took.get(name) for name in ("seconds", "cpu", "memory")}
+        here = [name if is_here(DATASETS[name]) else f"{name} (not here)" for name in one.data]
+        row = {
+            "artefact": one.id,
+            "reference": one.reference,
+            "what it shows": one.title,
+            "needs": ", ".join(here) or "—",
+            "takes": cost(**used) if took else one.cost or "—",
+        }
+        yield _taken(one, "id reference title data cost") | used, row
 
 
-def _artefacts() -> list[Entry]:
-    took = registry.measured()
-    return [
-        _taken(one, "id reference title data cost")
-        | {name: took.get(one.id, {}).get(name) for name in ("seconds", "cpu", "memory")}
-        for one in registry.artefacts().values()
-    ]
+def _mutants() -> Listed:
+    for one in registry.mutants().values():
+        found = registry.matrix().get(one.name)
+        row = {
+            f"mutant ({one.family})": one.name,
+            "what is wrong": one.wrong,
+            "killed by": " ".join(found or ()) or "—",
+        }
+        killers = {"killed_by": None if found is None else list(found)}
+        yield _taken(one, "name family solver wrong equivalent") | killers, row
 
 
-def _artefact_row(entry: Entry) -> Table:
-    here = [name if is_here(DATASETS[name]) else f"{name} (not here)" for name in entry["data"]]
-    takes = entry["cost"] or "—"
-    if entry["seconds"] is not None:
-        takes = cost(entry["seconds"], entry["cpu"], entry["memory"])
-    row = (entry["id"], entry["reference"], entry["title"], ", ".join(here) or "—", takes)
-    return "artefact", ("reference", "what it shows", "needs", "takes"), row
-
-
-def _mutants() -> list[Entry]:
-    killers = {name: list(found) for name, found in registry.matrix().items()}
-    return [
-        _taken(one, "name family solver wrong equivalent") | {"killed_by": killers.get(one.name)}
-        for one in registry.mutants().values()
-    ]
-
-
-def _mutant_row(entry: Entry) -> Table:
-    row = (entry["name"], entry["wrong"], " ".join(entry["killed_by"] or ()) or "—")
-    return f"mutant ({entry['family']})", ("what is wrong", "killed by"), row
-
-
-def _problems() -> list[Entry]:
-    return [asdict(entry) for entry in catalogue()]
-
-
-def _problem_row(entry: Entry) -> Table:
-    options = {name: default for name, default, _ in entry["options"]}
-    last = entry["where"] if entry["kind"] == "data set" else _defaults(options)
-    columns = ("what it is", "where, or options (default)")
-    return entry["kind"], columns, (entry["syntax"], entry["what"], last)
+def _problems() -> Listed:
+    for one in catalogue():
+        options = {name: default for name, default, _ in one.options}
+        row = {
+            one.kind: one.syntax,
+            "what it is": one.what,
+            "where, or options (default)": one.where
+            if one.kind == "data set"
+            else _defaults(options),
+        }
+        yield asdict(one), row
 
 
 def _defaults(options: Mapping[str, Any]) -> str:
@@ -228,27 +223,26 @@ def _defaults(options: Mapping[str, Any]) -> str:
     return ", ".join(found)
 
 
-def _solvers() -> list[Entry]:
-    statements = registry.load_statements().values()
-    return [
-        asdict(solver(name).card) | {"statements": [s.id for s in statements if name in s.solvers]}
-        for name in SOLVERS
-    ]
+def _solvers() -> Listed:
+    for name in SOLVERS:
+        card = solver(name).card
+        claims = [s.id for s in registry.load_statements().values() if name in s.solvers]
+        row = {
+            "solver": name,
+            "reference": card.reference,
+            "runs on": " ".join(card.geometries),
+            "statements": " ".join(claims) or "—",
+        }
+        yield asdict(card) | {"statements": claims}, row
 
 
-def _solver_row(entry: Entry) -> Table:
-    row = (entry["name"], entry["reference"], " ".join(entry["geometries"]))
-    columns = ("reference", "runs on", "statements")
-    return "solver", columns, (*row, " ".join(entry["statements"]) or "—")
-
-
-_KINDS: dict[str, tuple[Callable[[], Iterable[Entry]], Callable[[Entry], Table]]] = {
-    "statements": (_statements, _statement_row),
-    "solvers": (_solvers, _solver_row),
-    "problems": (_problems, _problem_row),
-    "mutants": (_mutants, _mutant_row),
-    "papers": (_papers, _paper_row),
-    "artefacts": (_artefacts, _artefact_row),
+_KINDS: dict[str, Callable[[], Listed]] = {
+    "statements": _statements,
+    "solvers": _solvers,
+    "problems": _problems,
+    "mutants": _mutants,
+    "papers": _papers,
+    "artefacts": _artefacts,
 }
 
 
@@ -258,7 +252,7 @@ _KINDS: dict[str, tuple[Callable[[], Iterable[Entry]], Callable[[Entry], Table]]
 _MOST = 12
 #: Fields that are shown, in this order, and what each is called.
 _LABELS = """
-    reference=where, source, what, words=in words, claim=printed, assumptions=assumes,
+    reference=where, source, what, words=in words, claim=formula, assumptions=assumes,
     instances=tested at, solvers=about, solver=of, geometries=runs on, options, syntax=written,
     rows, dimension, radius, digest=sha-256, status=expected, why, note, fixed_by=true form,
     charitable=reading, survives, witness, check=check it, at_rest=at rest, powerless=no power,
@@ -271,10 +265,10 @@ _LABELS = """
 @click.command("show", cls=Command, title="What to show")
 @argument("name", metavar="ID", names="statements solvers mutants artefacts data")
 @PAPER
-@run("--run", "Run a statement on its part of the default plan, and show the verdicts.", "running")
+@run("--run", "Run the statement as in the default plan, and show the verdicts.", "running")
 @run(
     "--store FILE",
-    "Show the verdicts in this file of `gammabar verify --store`.",
+    "Show the verdicts in this store of `gammabar verify`.",
     "path",
     type=FILE,
 )
@@ -286,9 +280,7 @@ def show_command(
     if running and path is not None:
         raise click.UsageError("--run and --store are two sources of verdicts: choose one")
     open_papers(papers)
-    from gammabar.harness.report.describe import about
-
-    facts = about(name, lambda identifier: _results(identifier, running, path))
+    facts = _about(name, lambda identifier: _results(identifier, running, path))
     if as_json:
         print_json(facts, "show")
         return
@@ -357,3 +349,180 @@ def _verdict_table(verdicts: list[Entry]) -> None:
     print_table(columns, rows)
     if len(verdicts) > _MOST:
         say(f"and {len(verdicts) - _MOST} more, with --json")
+
+
+# --- facts about one thing, as in JSON
+
+
+def _about(name: str, results: Callable[[str], list[Result]]) -> Entry:
+    """The facts about a statement, artefact, solver, mutant or problem (as DATA), by its name.
+
+    `results` returns what was found about a statement. An unknown name gets a suggestion.
+    """
+    registry.open_plugin(name)
+    if name in registry.everything():
+        return _statement_facts(registry.everything()[name], results(name))
+    if name in SOLVERS:
+        return solver_facts(name)
+    if name in registry.mutants():
+        return _mutant_facts(name)
+    if name in registry.artefacts():
+        return _artefact_facts(name)
+    return _problem_or_nothing(name)
+
+
+def _statement_facts(statement: Statement, results: list[Result]) -> Entry:
+    """What is claimed, assumed, found and proved."""
+    paper = registry.papers().get(statement.source)
+    proof = _witness(statement.id)
+    killed = {
+        name: kills[statement.id]
+        for name, kills in registry.matrix().items()
+        if statement.id in kills
+    }
+    refuted = next((r for r in results if r.verdict.verdict == Ruling.REFUTED), None)
+    known = [result for result in results if _ratio(result) is not None]
+    best = max(known, key=lambda result: _ratio(result) or 0.0, default=None)
+    return {
+        "kind": "statement",
+        "id": statement.id,
+        "source": str(paper) if paper is not None else statement.source,
+        **_taken(statement, "reference claim words"),
+        "assumptions": [text for met in statement.assumes if (text := described(met))],
+        "unit": statement.unit,
+        "solvers": list(statement.solvers),
+        **_taken(statement, "status severity why fixed_by charitable survives"),
+        "witness": proof,
+        "check": None if proof is None else shlex.join(["gammabar", "check", statement.id]),
+        **_taken(statement, "note instances powerless at_rest slower"),
+        "kills": killed,
+        "where": place_of(statement.body),
+        "verdicts": [_verdict_facts(result) for result in results],
+        "tightest": None if best is None else _verdict_facts(best),
+        "reproduce": _command(statement, refuted or best or next(iter(results), None)),
+    }
+
+
+def _command(statement: Statement, result: Result | None) -> str:
+    if result is not None:
+        return reproduce(result)
+    paper = registry.opened_from(statement.source)
+    brought = [] if paper is None else ["--paper", paper]
+    return shlex.join(["gammabar", "verify", *brought, "--statement", statement.id])
+
+
+def _verdict_facts(result: Result) -> Entry:
+    verdict = result.verdict
+    statement = registry.everything()[verdict.statement]
+    return {
+        "verdict": verdict.verdict,
+        "problem": result.run.problem,
+        "solver": result.run.by,
+        "tightness": _ratio(result),
+        **_taken(verdict, "worst_t checked informative vacuous_to reason"),
+        "says": worth(verdict, statement.at_rest or statement.powerless),
+    }
+
+
+def _ratio(result: Result) -> float | None:
+    value = result.verdict.tightness
+    held = result.verdict.verdict in (Ruling.HOLDS, Ruling.REFUTED)
+    return value if held and value is not None and math.isfinite(value) else None
+
+
+def solver_facts(name: str) -> Entry:
+    """What a solver is, what is claimed of it, and what is made wrong in its mutants."""
+    kind = solver(name)
+    card = kind.card
+    return {
+        "kind": "solver",
+        "id": name,
+        "reference": card.reference,
+        "what": re.sub(r" \[\d+\]_", "", (inspect.getdoc(kind) or "").partition("\n")[0]),
+        "geometries": list(card.geometries),
+        "unit": card.unit_ball,
+        "options": {one.name: repr(one.default) for one in fields(kind)},
+        "statements": [s.id for s in registry.everything().values() if name in s.solvers],
+        "mutants": [m.name for m in registry.mutants().values() if m.solver == name],
+        "where": place_of(kind),
+        "reproduce": shlex.join(["gammabar", "verify", "--solver", name]),
+    }
+
+
+def _mutant_facts(name: str) -> Entry:
+    """What is wrong with a wrong solver, and who notices."""
+    mutant = registry.mutants()[name]
+    made = getattr(mutant.make, "func", mutant.make)
+    return {
+        "kind": "mutant",
+        "id": name,
+        "solver": mutant.solver,
+        "what": mutant.wrong,
+        "equivalent": mutant.equivalent,
+        "killed_by": registry.matrix().get(name, {}),
+        "where": place_of(made),
+        "reproduce": "gammabar list mutants --matrix FILE",
+    }
+
+
+def _artefact_facts(name: str) -> Entry:
+    """What a figure or table shows, what has to be computed for it, and what that takes."""
+    one, took = registry.artefacts()[name], registry.measured().get(name, {})
+    paper = registry.papers().get(name.partition(".")[0])
+    return {
+        "kind": "artefact",
+        "id": name,
+        "reference": one.reference,
+        "source": "" if paper is None else str(paper),
+        "what": one.title,
+        "parts": list(one.parts(False)),
+        "data": list(one.data),
+        "missing": [data for data in one.data if not is_here(DATASETS[data])],
+        "cost": "" if took else one.cost,
+        **{name: took.get(name) for name in ("seconds", "cpu", "memory")},
+        "shown": [
+            f"{_MARKS[s['agrees']]}: {s['claim']} ({s['found']})" for s in took.get("shown", [])
+        ],
+        "where": place_of(one.draw),
+        "reproduce": shlex.join(["gammabar", "reproduce", name]),
+    }
+
+
+def _problem_or_nothing(name: str) -> Entry:
+    entries = {entry.name: entry for entry in catalogue() if entry.kind != "file"}
+    if name in entries:
+        entry = entries[name]
+        return {
+            "kind": "problem",
+            "id": name,
+            "what": entry.what,
+            "syntax": entry.syntax,
+            "options": {option: default for option, default, _ in entry.options},
+            "used_by": [
+                s.id
+                for s in registry.everything().values()
+                if name in {text.partition(":")[0] for text in s.problems}
+            ],
+            "reproduce": f"gammabar oracle {entry.syntax}",
+        }
+    if name.partition(":")[0] in entries or Path(name).is_file():
+        return _problem(name)
+    if name in registry.papers():
+        raise ProblemError(f"{name} is a source: `gammabar list statements --source {name}`")
+    known = [*registry.everything(), *SOLVERS, *registry.mutants(), *registry.artefacts(), *entries]
+    hint = did_you_mean(name, known, "see `gammabar list statements`, or solvers, …")
+    raise ProblemError(f"nothing is called {name!r} ({hint})")
+
+
+def _problem(text: str) -> Entry:
+    problem = open_problem(text)
+    return {
+        "kind": "problem",
+        "id": text,
+        "rows": problem.n,
+        "dimension": int(problem.origin().size),
+        "radius": float(problem.radius),
+        "digest": problem.digest(),
+        "used_by": [s.id for s in registry.everything().values() if text in s.problems],
+        "reproduce": shlex.join(["gammabar", "oracle", text]),
+    }

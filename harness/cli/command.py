@@ -37,19 +37,13 @@ UNREAD, FAULT = 141, 70
 
 #: name → (module, one line of help). The help is here so that listing commands imports none.
 COMMANDS = {
-    "verify": ("verify", "Check what papers claim about solvers, at every iterate of every run."),
+    "verify": ("verify", "Check what papers claim about solvers, at every iterate."),
     "falsify": ("falsify", "Search for small data on which a statement fails."),
     "oracle": ("oracle", "Compute the maximum margin γ̄ and dual optimum q̄ of DATA, exactly."),
     "check": ("results", "Check a certificate or a witness with the independent checker."),
-    "show": (
-        "catalogue",
-        "Show everything about a statement, solver, problem, mutant or artefact.",
-    ),
+    "show": ("catalogue", "Show a statement, solver, problem, mutant or artefact in full."),
     "list": ("catalogue", "List statements, solvers, problems, mutants, papers or artefacts."),
-    "report": (
-        "results",
-        "Write the results in a store: a page, Markdown, a badge, CSV or Parquet.",
-    ),
+    "report": ("results", "Write stored results as HTML, Markdown, badge, CSV or Parquet."),
     "reproduce": ("maintenance", "Reproduce figures and tables of the papers."),
     "data": ("maintenance", "Fetch, list, check and export data sets."),
     "gate": ("maintenance", "Compare with a base commit; exit code 1 on a regression."),
@@ -206,8 +200,6 @@ def _nearest(error: click.UsageError) -> str:
     return "" if close is None else f"; did you mean {close}?"
 
 
-# --- options
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: The largest integer that a store takes.
@@ -226,9 +218,6 @@ _DATA = (
         "  - (stdin); text may be compressed (.gz, .bz2, .xz); data.csv:a,b is two of many classes",
     ),
 )
-
-
-# --- types
 
 
 class _Written(click.Path):
@@ -298,9 +287,6 @@ _TYPES = {
 }
 
 
-# --- declaring options
-
-
 class _Option(click.Option):
     """An option that the help shows under the heading of its group, without its range."""
 
@@ -332,9 +318,19 @@ class Command(click.Command):
             if record is not None:
                 groups.setdefault(getattr(param, "group", ""), []).append(record)
         last = groups.pop("", [])
-        for title, records in (*groups.items(), ("Help" if groups else "Options", last)):
+        if groups:  # --help stands with the last group
+            groups[next(reversed(groups))] += last
+        for title, records in groups.items() if groups else [("Options", last)]:
             with formatter.section(self.title if title == _WHAT else title):
                 formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the epilog, and what [+] means."""
+        many = any(getattr(param, "multiple", False) for param in self.params)
+        text = " ".join(filter(None, (self.epilog, "[+]: may be repeated." * many)))
+        if text:
+            formatter.write_paragraph()
+            formatter.write_text(text)
 
     def invoke(self, ctx: click.Context) -> Any:
         _keep_apart(ctx)
@@ -345,10 +341,9 @@ class TakesData(Command):
     """A command whose help ends with what DATA may be."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("DATA is one of"):
+        with formatter.section("DATA is one of (see `gammabar list problems`)"):
             formatter.write_dl(_DATA)
-        formatter.write_paragraph()
-        formatter.write_text("`gammabar list problems` shows them all.")
+        super().format_epilog(ctx, formatter)
 
 
 def option(
@@ -361,20 +356,10 @@ def option(
     names: str = "",
     **more: Any,
 ) -> Callable[[F], F]:
-    """An option: ``option(group, "--iterations T", "How many.")``; a flag has no metavar.
+    """An option under a heading: ``option(group, "--iterations T", "How many.")``.
 
-    Parameters
-    ----------
-    group : str
-        Its heading in the help.
-    spec : str
-        The option and its metavar, which decides its type where `_TYPES` has it.
-    dest : str, optional
-        The name of the argument, if it is not that of the option.
-    many : bool
-        Whether it may be repeated.
-    names : str
-        What a shell completes: statements, solvers, mutants, artefacts, papers or data.
+    The metavar decides the type where `_TYPES` has it; without one it is a flag. `dest` names the
+    argument, `many` allows repetition, and `names` are the kinds that a shell completes.
     """
     name, _, metavar = spec.partition(" ")
     if metavar:
@@ -382,13 +367,11 @@ def option(
     elif "/" not in name:
         more["is_flag"] = True
     if many:
-        help = f"{help.removesuffix('.')} (repeatable)."
+        help = f"{help} [+]"
     if names:
         more["shell_complete"] = partial(_complete, names)
-    declared = (name, dest) if dest else (name,)
-    made: Callable[[F], F] = click.option(
-        *declared, cls=_Option, group=group, help=help, multiple=many, **more
-    )
+    more |= {"cls": _Option, "group": group, "help": help, "multiple": many}
+    made: Callable[[F], F] = click.option(*filter(None, (name, dest)), **more)
     return made
 
 
@@ -442,12 +425,12 @@ def _known(kind: str) -> Iterable[str]:
 
 def _keep_apart(ctx: click.Context) -> None:
     """Refuse a file to be written that another option or argument names: one would be lost."""
-    given = [
-        (param, str(value))
-        for param in ctx.command.params
-        for value in _several(ctx.params.get(param.name or ""))
-        if isinstance(value, str | Path) and "\0" not in str(value)
-    ]
+    given = []
+    for param in ctx.command.params:
+        value = ctx.params.get(param.name or "")
+        several = value if isinstance(value, tuple) else (value,)
+        texts = [str(one) for one in several if isinstance(one, str | Path)]
+        given += [(param, text) for text in texts if "\0" not in text]
     written = [(param, path) for param, path in given if isinstance(param.type, _Written)]
     if not written:
         return
@@ -459,16 +442,12 @@ def _keep_apart(ctx: click.Context) -> None:
             # A value may have something after a colon: classes, the name of a solver.
             ends = [len(value), *(k for k, letter in enumerate(value) if letter == ":")][:9]
             if other is not param and real in {os.path.realpath(value[:end]) for end in ends}:
-                both = f"{_called(param)} and {_called(other)}"
+                names = (
+                    one.opts[0] if isinstance(one, click.Option) else one.human_readable_name
+                    for one in (param, other)
+                )
+                both = " and ".join(names)
                 raise click.UsageError(f"{path} is {both} at once: name another file", ctx)
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
-
-
-def _called(param: click.Parameter) -> str:
-    return param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
 
 
 def given(name: str) -> bool:
@@ -477,58 +456,37 @@ def given(name: str) -> bool:
     return source is click.core.ParameterSource.COMMANDLINE
 
 
-# --- options of several commands
-
+# Options of several commands.
 JSON = write("--json", "Print one JSON document on stdout.", "as_json")
 JOBS = run(
-    "--jobs N",
-    "How many runs at once.  [default: one per core]",
-    type=click.IntRange(1, 1000),
+    "--jobs N", "How many runs at once.  [default: one per core]", type=click.IntRange(1, 1000)
 )
-PAPER = what(
-    "--paper FILE",
-    "A paper of your own: a Python file, or the folder of a package.",
-    "papers",
-    many=True,
-)
-SOURCE = what(
-    "--source NAME",
-    "Only statements of this source: a paper's key, as in `gammabar list papers`.",
-    "sources",
-    many=True,
-    names="papers",
-)
-SOLVER = what(
-    "--solver NAME[:OPTION=VALUE,...]",
-    "Only runs of this solver, one of `gammabar list solvers`.",
-    "solvers",
-    many=True,
-    names="solvers",
-)
+_OWN = "Your own paper: a Python file or a package."
+PAPER = what("--paper FILE", _OWN, "papers", many=True)
+_SOURCE, _SOLVER = "Only this paper of `gammabar list papers`.", "Only NAME[:OPTION=VALUE,...]."
+SOURCE = what("--source KEY", _SOURCE, "sources", many=True, names="papers")
+SOLVER = what("--solver NAME", _SOLVER, "solvers", many=True, names="solvers")
 TABLE = together(
-    data(
-        "--label NAME",
-        "Label column of a table: its name, or number from 0.",
-    ),
-    data("--labels FILE", "Labels of an .npy or SciPy .npz file: an .npy file."),
-    data("--drop NAME", "A column of a table to leave out.", many=True),
-    data("--encode", "Make indicators of the levels of texts."),
-    data("--missing [drop]", "Leave out rows without a value.", type=click.Choice(("drop",))),
+    data("--label NAME", "Label column of a table: its name, or its number from 0."),
+    data("--labels FILE", "An .npy file with the labels of an .npy or .npz file."),
+    data("--drop NAME", "Leave this column of a table out.", many=True),
+    data("--encode", "One-hot encode the text columns of a table."),
+    data("--missing [drop]", "Leave out rows with missing values.", type=click.Choice(("drop",))),
 )
 #: How data are read.
 READING = together(
     TABLE,
     data(
         "--memory SIZE",
-        "Memory for the points of .npy, .parquet and .arrow files; larger files are read in chunks,"
-        " once per pass (default: half of the free memory).",
+        "Read .npy, .parquet and .arrow files larger than this in chunks, once per pass."
+        "  [default: half of the free memory]",
     ),
 )
 #: Geometries.
 SPACE = together(
     data(
         "--kernel KERNEL",
-        "Kernel: rbf:gamma=0.1 | poly:degree=2,coef0=1 | network:width=128 | linear",
+        "linear, rbf:gamma=1, poly:degree=2,coef0=1, network",
     ),
     data("--normalised", "Divide kernel rows by √K(x,x) (Ramdas–Peña §3)."),
     data("--multiclass", "Use all classes at once (Ji–Srebro–Telgarsky §5.2)."),

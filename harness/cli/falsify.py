@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -44,20 +45,15 @@ from gammabar.problems import ProblemError
 @SOURCE
 @what(
     "--status STATUS",
-    "Of these, only statements that are expected to hold, or to be refuted.",
+    "Only statements that are expected to be this: holds or refuted.",
     type=click.Choice(["holds", "refuted"]),
 )
 @PAPER
 @SOLVER
-@what(
-    "--solver-file FILE:CLASS[:OPTION=VALUE,...]",
-    "Only runs of a solver of your own, as in my.py:MySolver.",
-    "file",
-)
+@what("--solver-file FILE:NAME", "Only your own solver, as in my.py:mine.", "file")
 @run(
     "--budget SECONDS",
-    "How long to search, for all statements together; shrinking what is found may take half as"
-    " long again.",
+    "Time for all statements together; shrinking what was found may take half as long again.",
     default=60.0,
     show_default=True,
 )
@@ -65,17 +61,12 @@ from gammabar.problems import ProblemError
 @JOBS
 @write(
     "--store FILE",
-    "Keep the best result in this file, and go on from it if it exists. Of several statements,"
-    " those that have had their time are searched again only if they, their papers, the solvers or"
-    " the source code have changed.",
+    "Keep the best result in this file, and continue from it. With several statements, those that"
+    " were searched before are searched again only after a change of statement, solver or code.",
     "path",
     type=KEPT,
 )
-@write(
-    "--out WITNESS",
-    "Write a refutation as a witness, for `gammabar check`.",
-    type=WRITTEN,
-)
+@write("--out WITNESS", "Write a refutation as a witness, for `gammabar check`.", type=WRITTEN)
 @JSON
 def falsify_command(
     statements: tuple[str, ...],
@@ -93,11 +84,10 @@ def falsify_command(
 ) -> int:
     """Search for data and options on which statement ID fails, or comes closest to failing.
 
-    Hypothesis generates small rows, problems of every family and inputs of the statement, moves
-    towards a violation, and shrinks what refutes the statement. A refutation is proved; a search
-    that finds none proves nothing. Several statements (--all, --source) share the time. The exit
-    code is 1 if a statement is refuted that is expected to hold, as a conjecture of yours is, and 2
-    if every run failed.
+    Hypothesis generates small data sets, problems of every family and inputs of the statement,
+    moves towards a violation, and shrinks what it finds. A refutation is proved; a search without
+    one proves nothing. Exit code 1: a statement was refuted that is expected to hold (your own
+    conjectures are). Exit code 2: every run failed.
     """
     refs, _ = open_papers(papers)
     chosen = as_solvers(solvers, file)
@@ -245,7 +235,7 @@ def _show(report: Report, about: Statement, budget: float) -> None:
         if best is not None:
             say(f"    for instance: {best.verdict.reason}")
         return
-    result = Result(best.verdict, best.candidate.run(about.unit), Expectation.EITHER, 0.0)
+    result = Result(best.verdict, replace(best.candidate, unit=about.unit), Expectation.EITHER, 0.0)
     if report.refuted:
         print_lines(explain(result))
         say(f"    found by  {best.strategy}, after {report.found_after} runs")

@@ -32,7 +32,7 @@ from gammabar.problems.environment import has_module, missing
 from gammabar.problems.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from gammabar.harness.gate.compare import Finding, Gated
+    from gammabar.harness.gate.compare import Finding
 
 
 _MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
@@ -42,8 +42,8 @@ _MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
 @argument("artefacts", nargs=-1, metavar="[ARTEFACT]...", names="artefacts")
 @what("--all", "Every artefact.", "everything")
 @PAPER
-@run("--quick", "Use small settings on embedded data; takes seconds.")
-@run("--fresh", "Compute everything again, also what is kept in --out.")
+@run("--quick", "Small settings on embedded data; takes seconds.")
+@run("--fresh", "Compute everything again, including what is kept in --out.")
 @write(
     "--out DIR",
     "Where pictures and numbers are written and kept.",
@@ -63,7 +63,7 @@ def reproduce_command(
     """Reproduce figures and tables of the papers (see `gammabar list artefacts`).
 
     Each is written as SVG, PNG and PDF, with its numbers as JSON, and compared with what the paper
-    shows. Interrupted, it goes on where it was. Exit code 1 if something does not agree.
+    says. An interrupted run continues where it stopped. Exit code 1 if something does not agree.
     """
     from gammabar.harness.reproduce import check, missing_data
 
@@ -139,7 +139,7 @@ def data_command() -> None:
 @data_command.command("list", cls=Command)
 @JSON
 def list_(as_json: bool) -> None:
-    """List data sets: which are on this machine, and how to get the others."""
+    """List data sets and how to get missing ones."""
     _show_data(datasets.data_status(), as_json)
 
 
@@ -147,7 +147,7 @@ def list_(as_json: bool) -> None:
 @argument("name", required=False, names="data")
 @JSON
 def check(name: str | None, as_json: bool) -> int:
-    """Compare data sets on this machine, or one, with their SHA-256 sums."""
+    """Compare data sets with their SHA-256 sums."""
     with stages(quiet=as_json) as stage:
         stage("reading and hashing")
         found = datasets.data_status(name, check=True)
@@ -160,11 +160,11 @@ def check(name: str | None, as_json: bool) -> int:
 @argument("name", names="data")
 @run(
     "--archive FILE",
-    "Take it out of this file, downloaded by hand (eurosat: EuroSAT_RGB.zip).",
+    "Use this file, downloaded by hand (eurosat: EuroSAT_RGB.zip).",
     type=FILE,
 )
 def fetch(name: str, archive: Path | None) -> None:
-    """Download a data set, and compare it with its SHA-256 sums."""
+    """Download a data set and check its SHA-256 sums."""
     with stages() as stage:
         paths = datasets.fetch(name, stage, archive=archive)
     for path in paths:
@@ -177,7 +177,7 @@ def fetch(name: str, archive: Path | None) -> None:
 @READING
 @data_option("--multiclass", "Export all classes, not two.")
 def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
-    """Write DATA as an .npz FILE (arrays X and y), which `python oracle/check.py` reads."""
+    """Write DATA as an .npz FILE with arrays X and y."""
     if file.suffix != ".npz":
         raise click.UsageError(f"FILE must end in .npz, not {file.name!r}")
     with stages() as stage:
@@ -199,7 +199,7 @@ def _show_data(found: list[datasets.Status], as_json: bool) -> None:
 @click.command("gate", cls=Command, title="What to compare")
 @click.argument("base", required=False)
 @what("--bench TEXT", "Only benchmarks whose name contains TEXT.")
-@what("--counts-only", "Only numbers that do not depend on the clock.")
+@what("--counts-only", "Only counts, which do not depend on the clock.")
 @what(
     "--repo PATH",
     "Compare in this git repository, which has an asv suite.",
@@ -210,7 +210,7 @@ def _show_data(found: list[datasets.Status], as_json: bool) -> None:
     "For --repo: the folder of its suites.  [default: what its asv.conf.json says]",
     type=click.Path(path_type=Path),
 )
-@run("--build COMMAND", "For --repo: run this command first, in the files of each side.")
+@run("--build COMMAND", "For --repo: run this command first, in the checkout of each side.")
 @JSON
 def gate_command(
     base: str | None,
@@ -221,39 +221,33 @@ def gate_command(
     build: str | None,
     as_json: bool,
 ) -> int:
-    """Compare the working tree with BASE (a commit; default: the one benchmarks/BASE names).
+    """Compare the working tree with commit BASE (default: the commit named in benchmarks/BASE).
 
-    Iterations, passes over the data, kernel evaluations and tightness must be equal, exactly; peak
-    memory may grow by a tenth; times are compared side by side, turn by turn, and a slowdown
-    counts if it recurs in three rounds. Exit code 1 on a regression.
+    Iterations, passes over the data, kernel evaluations and tightness must not change at all; peak
+    memory may grow by a tenth. Times are measured side by side, in turns; a slowdown counts if it
+    recurs in three rounds. Exit code 1 on a regression.
 
-    With --repo: the same for any repository whose benchmarks are asv's, all of them or those that
-    its suites name in GATED. Its packages are imported from the files of each side, with the Python
-    and the libraries that run this command.
+    With --repo: the same for any repository with an asv suite: all its benchmarks, or those that it
+    names in GATED. Both sides run with the Python and the libraries that run this command.
     """
     from gammabar.harness.gate import checkouts
     from gammabar.harness.gate.compare import compare, plan as plan_of
 
     if repo is None and (benchmarks is not None or build is not None):
         raise click.UsageError("--benchmarks and --build go with --repo PATH")
-    if repo is None:
-        root, suites = checkouts.ROOT, checkouts.ROOT / "benchmarks"
-        commit = checkouts.base_commit(root, base)
-    else:
-        root = checkouts.top(repo)
-        suites = checkouts.real(benchmarks) if benchmarks is not None else checkouts.suites_of(root)
-        commit = checkouts.base_commit(root, base, suites)
+    root = checkouts.ROOT if repo is None else checkouts.top(repo)
+    suites = checkouts.real(benchmarks) if benchmarks is not None else checkouts.suites_of(root)
+    commit = checkouts.base_commit(root, base, suites)
     if find_spec("asv_runner") is None:
         raise missing("the gate", "asv", "gate")
-    if repo is None:
-        plan, shelf = plan_of(suites, counts_only), None
-    else:
-        plan, shelf = _foreign(root, suites, counts_only, build), checkouts.hidden(root)
-    plan = [gated for gated in plan if bench is None or bench in str(gated)]
+    if build is not None:
+        checkouts.build(root, build)
+    everything = plan_of(root, suites, counts_only)
+    plan = [gated for gated in everything if bench is None or bench in str(gated)]
     if not plan:
         where = f"has {bench!r} in its name" if bench is not None else f"is in {suites}"
         raise click.UsageError(f"no benchmark of the gate {where}")
-    tree = checkouts.checkout(root, commit, *([] if shelf is None else [shelf]))
+    tree = checkouts.checkout(root, commit)
     if build is not None:
         checkouts.build(tree, build)
     say(f"comparing with {commit[:10]}: {len(plan)} benchmarks", err=True)
@@ -273,19 +267,6 @@ def gate_command(
     else:
         _show_gate(findings)
     return 1 if bad else 0
-
-
-def _foreign(root: Path, suites: Path, counts_only: bool, build: str | None) -> list[Gated]:
-    """The benchmarks of another repository, as its working tree has them."""
-    from contextlib import closing
-
-    from gammabar.harness.gate import checkouts
-    from gammabar.harness.gate.compare import foreign
-
-    if build is not None:
-        checkouts.build(root, build)
-    with closing(checkouts.Side(root, suites)) as side:
-        return foreign(suites, side, counts_only)
 
 
 def _show_gate(findings: list[Finding]) -> None:

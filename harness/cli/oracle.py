@@ -64,10 +64,10 @@ class _BareIntercept(TakesData):
 
 @click.command("oracle", cls=_BareIntercept, title="What to compute")
 @argument("data", nargs=-1, required=True, metavar="DATA", names="data")
-@what("--separation", "Instead: whether the estimate of logistic or probit regression exists.")
-@what("--pairs", "Instead: the margin of every pair of classes of one or several DATA.")
-@what("--signed", "Of inseparable data, also the negative margin ρ (Ramdas–Peña §5.2).")
-@what("--explain", "Also the rows on the margin or in conflict, which to remove, w, b, q̄.")
+@what("--separation", "Instead: does the maximum-likelihood estimate of logistic regression exist?")
+@what("--pairs", "Instead: the margin of every pair of classes, of one or several DATA.")
+@what("--signed", "If not separable, also the negative margin ρ (Ramdas–Peña §5.2).")
+@what("--explain", "Also the rows on the margin or in conflict, rows to remove, w, b and q̄.")
 @what(
     "--norm NORM",
     "Norm of w: l2; l1 (boosting); l1-simplex, with w ≥ 0 (Winnow).",
@@ -77,7 +77,7 @@ class _BareIntercept(TakesData):
 )
 @what(
     "--intercept [free|augmented]",
-    "Add a bias: free (‖w‖ is without it), or augmented (a constant feature, part of ‖w‖).",
+    "Add a bias b: free (‖w‖ leaves b out) or augmented (a constant feature: ‖w‖ counts b).",
     type=click.Choice(list(WHERE)),
     default="none",
 )
@@ -85,18 +85,18 @@ class _BareIntercept(TakesData):
 @READING
 @run(
     "--method METHOD",
-    "What proposes the candidate: exact or cvxpy. The proof is the same.",
+    "What finds the candidate: exact or cvxpy. The proof is the same.",
     type=click.Choice(("exact", "cvxpy")),
     default="exact",
     show_default=True,
 )
 @run(
     "--time-limit SECONDS",
-    "Stop the search then, and print the best proved bounds of γ̄. Ctrl-C does the same.",
+    "Stop after this time and print the best proved bounds of γ̄, as Ctrl-C does.",
 )
 @run(
     "--dask ADDRESS",
-    "Leave the rows of a .parquet, .arrow or .npy file to the workers of this Dask cluster.",
+    "Let the workers of this Dask cluster read the rows of a .parquet, .arrow or .npy file.",
 )
 @write(
     "--digits N",
@@ -106,13 +106,13 @@ class _BareIntercept(TakesData):
     show_default=True,
 )
 @write("--certificate FILE", "Write the certificate, for `gammabar check`.", type=WRITTEN)
-@write("--light", "With --certificate: a short one, where the support and some digits suffice.")
+@write("--light", "With --certificate: a shorter one, with the support and rounded weights.")
 @write("--export FILE", "Write w, b, support and q to an .npz file.", type=WRITTEN)
 @JSON
 @option(
     _PAIRS,
     "--certificates DIR",
-    "Where certificates and results are kept; those that exist are not computed again.",
+    "Keep certificates and results here; existing ones are not computed again.",
     default=Path("margins"),
     show_default=True,
 )
@@ -127,9 +127,9 @@ def oracle_command(
 ) -> int:
     """Maximum margin γ̄ and dual optimum q̄ of DATA, in exact rational arithmetic.
 
-    A candidate found in floating point is proved optimal (or repaired until it is) with integers;
-    γ̄ is given with the rows divided by the largest row norm, as in the papers, and in the data's
-    own units.
+    A candidate is found in floating point, and proved optimal (or repaired until it is) in
+    integers. γ̄ is printed twice: with the rows divided by the largest row norm, as in the papers,
+    and in the data's own units.
     """
     of_pairs = {name: options.pop(name) for name in _OF_PAIRS}
     if pairs:
@@ -205,7 +205,7 @@ def _margin(
     **described: Any,
 ) -> int:
     """Print the margin of the data that are described by the options of `load`."""
-    _refuse(norm, described["kernel"], described["normalised"], described["multiclass"], signed)
+    _refuse(norm, signed, **{k: described[k] for k in ("kernel", "normalised", "multiclass")})
     answer, interrupted = _Answer(data), False
     with ExitStack() as stack:
         stage = stack.enter_context(stages(quiet=as_json))
@@ -251,10 +251,8 @@ def _margin(
     return 0
 
 
-def _refuse(
-    norm: str, kernel: str | None, normalised: bool, multiclass: bool, signed: bool
-) -> None:
-    """What does not go together, before anything is read."""
+def _refuse(norm: str, signed: bool, *, kernel: str, normalised: bool, multiclass: bool) -> None:
+    """Options that do not go together, before anything is read."""
     if norm != "l2" and (kernel or normalised or multiclass):
         raise click.UsageError(f"--norm {norm} is for linear two-class problems")
     if normalised and not kernel:

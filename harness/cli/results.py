@@ -27,7 +27,7 @@ from gammabar.harness.screen import print_document, print_json, say, stages
 @click.argument("store", type=FILE, metavar="STORE")
 @write(
     "--out FILE",
-    "Where to write.  [default: the page beside the store, Markdown and badge to stdout]",
+    "Output file.  [default: STORE.html; for --markdown and --badge stdout]",
     type=WRITTEN,
 )
 @write("--markdown", "Write Markdown for a pull request instead.")
@@ -46,10 +46,10 @@ def report_command(
     table: bool,
     papers: tuple[str, ...],
 ) -> None:
-    """Write the results in STORE, a file of `gammabar verify --store`, as a page of HTML.
+    """Write the results in STORE, a file of `gammabar verify --store`, as one HTML page.
 
-    The page loads nothing, opens from disk and is readable without scripts. With --csv or --parquet
-    the results are a table, whose columns are the fields of `gammabar verify --json`.
+    The page works offline and without scripts. With --csv or --parquet the results are a table with
+    the fields of `gammabar verify --json` as columns.
     """
     from gammabar.harness.report.page import badge as badge_of, page
     from gammabar.harness.report.tables import markdown as markdown_of, write_csv, write_parquet
@@ -85,7 +85,7 @@ def report_command(
 @READING
 @run(
     "--limit SECONDS",
-    "Refuse checks that would take longer, by an estimate (default: 600; 60 for a witness).",
+    "Refuse checks that would take longer (estimated).  [default: 600; 60 for a witness]",
 )
 @JSON
 def check_command(
@@ -96,13 +96,13 @@ def check_command(
     as_json: bool,
     **reading: Any,
 ) -> int:
-    """Check a certificate or a witness: FILE, or the id of a statement whose witness is meant.
+    """Check a certificate or a witness: FILE, or the id of a statement that has a witness.
 
-    A certificate proves a margin. It is checked against DATA by `oracle/check.py`; DATA is what
-    `gammabar oracle` was given, or the data file(s), by default the data that the certificate
-    names. A witness shows that a statement is false as printed. It has its own data, and is checked
-    by `papers/witness.py`. Neither checker shares code with the rest of gammabar: they read files
-    themselves; generated and embedded data, and Parquet or Arrow files, are handed over as .npz.
+    A certificate proves a margin. `oracle/check.py` checks it against DATA, which is what `gammabar
+    oracle` was given (default: the data that the certificate names). A witness shows that a
+    statement is false as printed. It contains its data, and `papers/witness.py` checks it. The
+    checkers share no code with the rest of gammabar and read data files themselves; other data
+    (generated, embedded, Parquet, Arrow) are passed to them as .npz.
     """
     from gammabar.harness.certificates import Rejected, check
 

@@ -23,7 +23,7 @@ from gammabar.harness.cli.command import (
     SPACE,
     TABLE,
     WRITTEN,
-    TakesData,
+    Command,
     data,
     given,
     open_papers,
@@ -39,54 +39,38 @@ if TYPE_CHECKING:
     from gammabar.harness.run.tasks import Result, Task
 
 
-@click.command("verify", cls=TakesData)
-@click.argument("own_solvers", metavar="[FILE:SOLVER]...", nargs=-1)
-@what(
-    "--as METHOD[:OPTION=VALUE,...]",
-    "The method that your solver FILE:SOLVER implements: check all that is claimed of it. Options"
-    " that your solver does not set are those of the method.",
-    "like",
-    names="solvers",
+@click.command(
+    "verify",
+    cls=Command,
+    epilog="DATA: see `gammabar oracle --help`.",
 )
+@click.argument("own_solvers", metavar="[FILE:SOLVER]...", nargs=-1)
+@what("--as METHOD", "The method that FILE:SOLVER implements.", "like", names="solvers")
 @what("--statement ID", "Only this statement.", "statements", many=True, names="statements")
 @SOURCE
 @SOLVER
-@what(
-    "--solver-file FILE:NAME[:OPTION=VALUE,...]",
-    "The same as FILE:SOLVER, a solver of your own such as my.py:mine: a class with a method"
-    " iterates, or a function that yields or records w_0, w_1, …",
-    "files",
-    many=True,
-)
+@what("--solver-file FILE:NAME", "The same as the argument FILE:SOLVER.", "files", many=True)
 @what(
     "--trajectory FILE",
-    "Check iterates that were computed elsewhere on the one --problem: a .npy, .csv or .parquet"
-    " file whose row t is w_t.",
+    "Recorded w_0, w_1, …: .npy, .csv or .parquet.",
     "trajectories",
     many=True,
 )
 @PAPER
-@what("--strict", "Count a vacuous pass as a failure: a solver that never moves passes as well.")
-@data(
-    "--problem DATA",
-    "Use this problem, not those of the plan.",
-    "problems",
-    many=True,
-    names="data",
-)
+@what("--strict", "Count vacuous passes as failures.")
+@data("--problem DATA", "Only this problem.", "problems", many=True, names="data")
 @SPACE
 @TABLE
-@data("--random N", "Check N random runs instead of the plan.")
+@data("--random N", "N random runs instead of the default plan.")
 @data(
     "--geometry NAME",
-    "Only problems of this geometry: dense, kernel or multiclass. Default: all; for a solver of"
-    " your own those that it declares, or dense.",
+    "Only problems that are dense, kernel or multiclass.",
     "geometries",
     many=True,
     type=click.Choice(["dense", "kernel", "multiclass"]),
 )
-@data("--edges", "With --random: problems in special position.")
-@run("--iterations T", "Check iterations 0 to T instead of what the plan says.")
+@data("--edges", "With --random: degenerate data (two rows, one column, …).")
+@run("--iterations T", "Check iterations 0 to T.  [default: as planned]")
 @run("--seed N", "Seed of all random numbers.", type=click.IntRange(0, LARGEST))
 @run(
     "--time-limit SECONDS",
@@ -97,30 +81,16 @@ if TYPE_CHECKING:
 )
 @JOBS
 @run("--dask ADDRESS", "Run on the Dask cluster of this scheduler.")
-@run(
-    "--resume",
-    "Skip runs whose results are in the store, unless the data, the solver's file, a Python file"
-    " beside it, a paper, gammabar or one of its libraries has changed.",
-)
+@run("--resume", "Skip runs whose results in --store are up to date.")
 @run(
     "--depends FILE",
-    "With --store: another file or folder that your solver reads; after a change of it, --resume"
-    " runs the solver again.",
+    "A file or folder that your solver reads.",
     many=True,
     type=click.Path(exists=True, path_type=Path),
 )
-@write(
-    "--store FILE",
-    "Keep results in this SQLite file, for --resume and `gammabar report`.",
-    "path",
-    type=KEPT,
-)
+@write("--store FILE", "Keep the results in this SQLite file.", "path", type=KEPT)
 @write("--junit FILE", "Write the results as JUnit XML.", type=WRITTEN)
-@write(
-    "--report DIR",
-    "Write a report: index.html, report.md and badge.svg; without --store, results.db too.",
-    "folder",
-)
+@write("--report DIR", "Write a report: index.html, report.md and badge.svg.", "folder")
 @write("--all", "Print every statement, and every failure in full.", "full")
 @JSON
 def verify_command(
@@ -137,11 +107,8 @@ def verify_command(
     **asked: Any,
 ) -> int:
     """Check what papers claim about solvers, at every iterate of every run.
-
-    Without options: all statements on the embedded problems (the default plan). With a solver of
-    your own, as in `gammabar verify my.py:mine --as dual-acceleration`: all that is claimed of the
-    method, on four small problems. A verdict is "holds", "refuted", "undecided" or "inapplicable";
-    the exit code is 0 if every verdict is the expected one.
+    By default: every statement, on embedded data. Your own solver, a generator or a class:
+    gammabar verify my.py:mine --as dual-acceleration
     """
     start = perf_counter()
     if path is None and (resume or depends):
@@ -254,13 +221,6 @@ def _bar(total: int) -> Iterator[Tell]:
         yield lambda results: advance(count(results))
 
 
-#: Where a solver of the user's is checked unless problems are named.
-PROBLEMS = (
-    "iris:0,1",
-    "planted:n=100,d=8,gamma=0.1,seed=0",
-    "gaussian:n=60,d=20,seed=2,separable=1",
-    "inseparable:n=30,d=3,seed=0",
-)
 #: Options that say how a problem is read.
 _READ = ("kernel", "normalised", "multiclass", "label", "labels", "drop", "encode", "missing")
 
@@ -276,8 +236,10 @@ def _requests_of(
     **asked: Any,
 ) -> list[Request]:
     """What is asked for; of each solver of the user's by itself."""
-    from gammabar.harness.run.engine import Request
+    from gammabar.harness.registry import mutants
+    from gammabar.harness.run.engine import PROBLEMS, Request
     from gammabar.harness.run.tasks import Registered
+    from gammabar.problems import ProblemError
     from gammabar.problems.specs import problem_text
 
     for text in own_solvers:
@@ -305,8 +267,12 @@ def _requests_of(
         raise click.UsageError(f"{', '.join(f'--{name}' for name in _READ)} need --problem")
     texts = tuple(problem_text(data, **reading) for data in dict.fromkeys(problems))
     named = tuple(Registered(text) for text in solvers)
-    for solver in named:
-        _no_mutant(solver.name)
+    wrong = next((one.name for one in named if "/" in one.name and one.name in mutants()), None)
+    if wrong is not None:
+        raise ProblemError(
+            f"{wrong} is a mutant, wrong on purpose: `gammabar show {wrong}` says which statements"
+            " refute it, and on which data"
+        )
     refs, keys = open_papers(papers)
     if not asked["statements"]:  # a paper of one's own alone means its statements
         asked["sources"] = (*asked["sources"], *keys)
@@ -317,17 +283,6 @@ def _requests_of(
         *(_with_file(request, file) for file in dict.fromkeys(files)),
         *(_with_trajectory(request, file) for file in dict.fromkeys(trajectories)),
     ]
-
-
-def _no_mutant(name: str) -> None:
-    from gammabar.harness.registry import mutants
-    from gammabar.problems import ProblemError
-
-    if "/" in name and name in mutants():
-        raise ProblemError(
-            f"{name} is a mutant, wrong on purpose: `gammabar show {name}` says which statements"
-            " refute it, and on which data"
-        )
 
 
 def _plan_of(requests: list[Request]) -> list[Task]:

@@ -1,4 +1,4 @@
-"""Runs that may refute a statement, and strategies of Hypothesis that propose them.
+"""Strategies of Hypothesis that propose runs which may refute a statement, and what they found.
 
 Rows, families of data, inputs. Values that come first are the simplest: Hypothesis shrinks to them.
 """
@@ -28,23 +28,10 @@ from gammabar.solvers.base import geometries, solver as solver_class
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A problem, a solver with options, and how many iterates are checked."""
-
-    problem: str  #: as `gammabar verify --problem` takes it; "" for a claim that says one thing
-    solver: SolverRef | None = None
-    iterations: int = 50
-    seed: int = 0
-
-    def run(self, unit: bool) -> Run:
-        return Run(self.problem, self.solver, self.iterations, self.seed, unit)
-
-
-@dataclass(frozen=True)
 class Finding:
-    """The verdict on a candidate, and the name of the strategy that proposed it."""
+    """The verdict on a run, and the name of the strategy that proposed it."""
 
-    candidate: Candidate
+    candidate: Run
     verdict: Verdict
     strategy: str = ""
 
@@ -137,29 +124,25 @@ def solvers_of(statement: Statement, chosen: tuple[SolverRef, ...] = ()) -> Solv
     """
     if chosen:
         return tuple((solver, {}) for solver in chosen)
-    own = opened_from(statement.source) is not None
-    every = papers().values()
-    known = [p for p in every if not own or p.key == statement.source]
-    values = {name: options for paper in known for name, options in paper.random.items()}
-    if own:
-        free = {name: options for paper in every for name, options in paper.random.items()}
-        found = [(one, one.free) for one in map(Registered, statement.settings)]
-        return tuple(
-            (one.fixed, _texts({k: free.get(one.name, {}).get(k, ()) for k in names}))
-            if names or not one.plain
-            else (one, _texts(values.get(one.name, {})))
-            for one, names in found
-        )
-    return tuple((Registered(name), _texts(values.get(name, {}))) for name in statement.solvers)
+    every = {name: options for p in papers().values() for name, options in p.random.items()}
+    if opened_from(statement.source) is None:
+        return tuple((Registered(name), _texts(every.get(name, {}))) for name in statement.solvers)
+    own = papers()[statement.source].random
+    return tuple(
+        (one, _texts(own.get(one.name, {})))
+        if one.plain
+        else (one.fixed, _texts({k: every.get(one.name, {}).get(k, ()) for k in one.free}))
+        for one in map(Registered, statement.settings)
+    )
 
 
 def _texts(options: Mapping[str, Sequence[Any]]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(map(str, values)) for name, values in options.items()}
 
 
-def strategies(statement: Statement, solvers: Solvers) -> dict[str, SearchStrategy[Candidate]]:
+def strategies(statement: Statement, solvers: Solvers) -> dict[str, SearchStrategy[Run]]:
     """The strategies that search for a refutation of a statement; none if nothing may vary."""
-    found: dict[str, SearchStrategy[Candidate]] = {}
+    found: dict[str, SearchStrategy[Run]] = {}
     if statement.inputs:
         found["inputs"] = _inputs(statement.inputs)
     if statement.about_runs or any(statement.problems) or statement.on_data:
@@ -168,7 +151,7 @@ def strategies(statement: Statement, solvers: Solvers) -> dict[str, SearchStrate
     return found
 
 
-def small_rows(solvers: Solvers, dimension: int = DIMENSION) -> SearchStrategy[Candidate]:
+def small_rows(solvers: Solvers, dimension: int = DIMENSION) -> SearchStrategy[Run]:
     """Runs on a few rows, in at most so many dimensions."""
     return _runs(_rows(_plain(solvers), dimension), solvers)
 
@@ -183,10 +166,10 @@ def _plain(solvers: Solvers) -> bool:
     )
 
 
-def _runs(problems: SearchStrategy[str], solvers: Solvers) -> SearchStrategy[Candidate]:
+def _runs(problems: SearchStrategy[str], solvers: Solvers) -> SearchStrategy[Run]:
     """Runs of a solver with some options."""
     some = st.one_of(*(_optional(*one) for one in solvers)) if solvers else st.none()
-    return st.builds(Candidate, problems, some, st.sampled_from(LENGTHS), st.integers(0, 3))
+    return st.builds(Run, problems, some, st.sampled_from(LENGTHS), st.integers(0, 3))
 
 
 def _optional(solver: SolverRef, options: dict[str, tuple[str, ...]]) -> SearchStrategy[SolverRef]:
@@ -246,14 +229,14 @@ def _seeded(problem: Callable[[np.random.Generator], str]) -> SearchStrategy[str
 
 
 @st.composite
-def _inputs(draw: DrawFn, declared: Inputs) -> Candidate:
+def _inputs(draw: DrawFn, declared: Inputs) -> Run:
     """A choice of inputs: sizes, and each number or word."""
     sizes = {name: draw(st.integers(1, of.MOST)) for name in of.names(declared)}
     values = {
         name: of.shaped(entry, sizes, partial(draw, _number(entry)))
         for name, entry in declared.items()
     }
-    return Candidate(of.text_of(values), iterations=0)
+    return Run(of.text_of(values))
 
 
 def _number(entry: Entry) -> SearchStrategy[Any]:

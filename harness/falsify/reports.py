@@ -8,11 +8,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from gammabar.harness.falsify.parameters import Candidate, Solvers, solvers_of
+from gammabar.harness.falsify.parameters import Solvers, solvers_of
 from gammabar.harness.falsify.search import Report, Search, unexpected
 from gammabar.harness.run.pool import Pool
 from gammabar.harness.run.provenance import search_key
-from gammabar.harness.run.tasks import PaperRef, SolverRef, reference
+from gammabar.harness.run.tasks import PaperRef, Registered, Run, SolverRef, reference
 from gammabar.harness.verify.parameters import PREFIX, Inputs, read as read_inputs
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Status
@@ -51,13 +51,12 @@ def as_document(report: Report) -> dict[str, Any]:
 
 
 def write(path: Path, document: dict[str, Any]) -> None:
-    """Replace a file as a whole, or not at all."""
     write_whole(path, json.dumps(document, indent=1) + "\n")
 
 
 def read(
     path: Path, statement: str, solvers: tuple[SolverRef, ...], inputs: Inputs | None = None
-) -> tuple[Candidate, int]:
+) -> tuple[Run, int]:
     """The best candidate of a stored report, and how many runs it took."""
     wrong = f"{path}: not a report of `gammabar falsify` (choose another file for --store)"
     try:
@@ -76,20 +75,18 @@ def read(
     return found, runs
 
 
-def _candidate_from(
-    best: dict[str, Any], solvers: tuple[SolverRef, ...], inputs: Inputs
-) -> Candidate:
+def _candidate_from(best: dict[str, Any], solvers: tuple[SolverRef, ...], inputs: Inputs) -> Run:
     """The candidate of a document; a solver in a file must be among `solvers`."""
     problem, text = str(best["problem"]), str(best["solver"])
     if problem.startswith(PREFIX):
         read_inputs(inputs, problem)
-        return Candidate(problem, iterations=0)
+        return Run(problem)
     files = {solver.text: solver for solver in solvers}
     solver = files[text] if text in files else reference(text) if text else None
-    return Candidate(problem, solver, int(best["iterations"]), int(best["seed"]))
+    return Run(problem, solver, int(best["iterations"]), int(best["seed"]))
 
 
-def starts(kept: Candidate, solvers: Solvers) -> tuple[Candidate, ...]:
+def starts(kept: Run, solvers: Solvers) -> tuple[Run, ...]:
     """Where a search of these solvers begins, if a candidate was stored.
 
     It begins with that candidate only if its solver is one of these, with options that are tried:
@@ -102,11 +99,12 @@ def starts(kept: Candidate, solvers: Solvers) -> tuple[Candidate, ...]:
 
 
 def _is(kept: SolverRef, asked: SolverRef, values: dict[str, tuple[str, ...]]) -> bool:
-    if kept == asked:
-        return True
-    name, _, options = kept.text.partition(":")
-    chosen = (option.partition("=") for option in options.split(","))
-    return name == asked.text and all(value in values.get(key, ()) for key, _, value in chosen)
+    if kept == asked or not isinstance(kept, Registered) or kept.name != asked.text:
+        return kept == asked
+    try:
+        return all(value in values.get(name, ()) for name, value in kept.options.items())
+    except ProblemError:  # options that there were once
+        return False
 
 
 class Batch:
@@ -188,7 +186,7 @@ class Batch:
             write(self.path, {"format": MANY, "version": VERSION, "reports": reports})
         tell(report)
 
-    def _start(self, statement: Statement, solvers: Solvers) -> tuple[Candidate, ...]:
+    def _start(self, statement: Statement, solvers: Solvers) -> tuple[Run, ...]:
         """The stored best; none if it does not fit the statement."""
         best = (self.others | self.kept).get(statement.id, {}).get("best")
         if best is None:

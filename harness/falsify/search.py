@@ -16,14 +16,13 @@ from hypothesis.strategies import SearchStrategy
 
 from gammabar.harness.falsify.parameters import (
     DIMENSION,
-    Candidate,
     Finding,
     Solvers,
     small_rows,
     strategies,
 )
 from gammabar.harness.run.pool import Pool
-from gammabar.harness.run.tasks import PaperRef, Registered, SolverRef, Task
+from gammabar.harness.run.tasks import PaperRef, Registered, Run, SolverRef, Task
 from gammabar.harness.run.user_files import read_solver
 from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.statement import RandomisedStatement, Statement
@@ -83,19 +82,9 @@ def unexpected(statement: Statement, refuted: bool) -> bool:
 class Search:
     """The search for a refutation of one statement.
 
-    Parameters
-    ----------
-    budget : float
-        Seconds to search; shrinking a refutation comes on top.
-    start : tuple of Candidate
-        Tried first.
-    refs : tuple of PaperRef
-        Papers of the user.
-    tell : callable
-        Told of every improvement.
-    confirm : callable, optional
-        Whether the statement's refuter accepts a refutation. One that it does not accept ends the
-        search only when the time is up.
+    `budget` are the seconds to search; shrinking a refutation comes on top. `start` is tried first,
+    `refs` are papers of the user, and `tell` is told of every improvement. `confirm` says whether
+    the statement's refuter accepts a refutation: another ends the search only when time is up.
     """
 
     def __init__(
@@ -106,7 +95,7 @@ class Search:
         budget: float = 60.0,
         seed: int = 0,
         jobs: int = 1,
-        start: tuple[Candidate, ...] = (),
+        start: tuple[Run, ...] = (),
         refs: tuple[PaperRef, ...] = (),
         tell: Tell = lambda report: None,
         confirm: Callable[[Finding], bool] | None = None,
@@ -116,7 +105,7 @@ class Search:
         self.start, self.refs, self.tell = start, refs, tell
         self.confirm = confirm or (lambda found: True)
         self.report = Report(statement.id)
-        self._known: dict[Candidate, Finding] = {}
+        self._known: dict[Run, Finding] = {}
         self._lock, self._turns = threading.Lock(), threading.Semaphore(jobs)
         self._found = threading.Event()
         #: The thread that found a refutation, and shrinks it.
@@ -135,7 +124,8 @@ class Search:
             with Pool(single=self.jobs > 1) as crew:
                 return self.carry_out(crew)
         self._crew = crew
-        _together([lambda: crew.perform(self._task(Candidate("rows:1")))] * self.jobs)  # imports
+        first = self._task(Run("rows:1", iterations=50))  # imports take their time
+        _together([lambda: crew.perform(first)] * self.jobs)
         self._deadline = monotonic() + self.budget
         found = strategies(self.statement, self.solvers)
         names = [*found] * -(-self.jobs // max(len(found), 1))
@@ -146,9 +136,7 @@ class Search:
         self._finish()
         return self.report
 
-    def _thread(
-        self, place: int, name: str, strategy: SearchStrategy[Candidate]
-    ) -> Callable[[], None]:
+    def _thread(self, place: int, name: str, strategy: SearchStrategy[Run]) -> Callable[[], None]:
         """What one thread does; strategies of the same name differ in their seeds."""
         rng = np.random.default_rng([self.seed, place])
 
@@ -173,9 +161,9 @@ class Search:
     def _itself(self) -> None:
         """Judge a claim that says one thing."""
         with suppress(_Over, _Refuted):
-            self._ask(Candidate("", iterations=0), "itself")
+            self._ask(Run(), "itself")
 
-    def _explore(self, strategy: SearchStrategy[Candidate], name: str, seed: int) -> None:
+    def _explore(self, strategy: SearchStrategy[Run], name: str, seed: int) -> None:
         """Generate candidates, nearer and nearer to failing; shrink one that refutes."""
 
         @settings(
@@ -190,12 +178,12 @@ class Search:
         )
         @seeded(seed)
         @given(strategy)
-        def example(candidate: Candidate) -> None:
+        def example(candidate: Run) -> None:
             target(float(np.clip(self._ask(candidate, name), -1e6, 1e6)))
 
         example()
 
-    def _ask(self, candidate: Candidate, name: str) -> float:
+    def _ask(self, candidate: Run, name: str) -> float:
         """The score of a candidate; raises `_Refuted`, or `_Over` where the search has ended."""
         me, ended = threading.get_ident(), monotonic() >= self._deadline
         if self._finder != me if self._found.is_set() else ended:
@@ -259,7 +247,7 @@ class Search:
             with suppress(_Over, _Refuted):
                 self._ask(replace(candidate, iterations=t), report.best.strategy)
 
-    def _judged(self, candidate: Candidate, name: str) -> Finding:
+    def _judged(self, candidate: Run, name: str) -> Finding:
         if candidate in self._known:
             return replace(self._known[candidate], strategy=name)
         with self._turns:
@@ -275,7 +263,7 @@ class Search:
                 self.report.runs[name] += 1
         return found
 
-    def _verdict(self, candidate: Candidate) -> Verdict:
+    def _verdict(self, candidate: Run) -> Verdict:
         if monotonic() >= self._deadline:
             raise _Over
         [verdict] = self._crew.perform(self._task(candidate)).verdicts
@@ -292,9 +280,9 @@ class Search:
                 return replace(found, verdict=other)
         return found
 
-    def _task(self, candidate: Candidate) -> Task:
+    def _task(self, candidate: Run) -> Task:
         return Task(
-            candidate.run(self.statement.unit),
+            replace(candidate, unit=self.statement.unit),
             (self.statement.id,),
             ("unrefuted",),
             planned=False,

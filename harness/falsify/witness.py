@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from math import isqrt
 from pathlib import Path
@@ -192,7 +193,6 @@ def _rerun(statement: Statement, found: Finding) -> list[dict[str, Any]]:
     truth = solve(open_problem(candidate.problem).raw())
     if not truth.exact:
         return []
-    _, _, options = candidate.solver.text.partition(":")
     d = len(rows[0])
     small = len(rows) * d <= DENSE
     written = [
@@ -203,7 +203,7 @@ def _rerun(statement: Statement, found: Finding) -> list[dict[str, Any]]:
     return [
         {
             "algorithm": candidate.solver.name,
-            "options": dict(_option(part) for part in options.split(",") if part),
+            "options": {name: _option(v) for name, v in candidate.solver.options.items()},
             "columns": d,
             "rows": written,
             "q": {str(i): str(Fraction(int(v), int(truth.total))) for i, v in support},
@@ -212,11 +212,9 @@ def _rerun(statement: Statement, found: Finding) -> list[dict[str, Any]]:
     ]
 
 
-def _option(part: str) -> tuple[str, Any]:
-    name, _, value = (text.strip() for text in part.partition("="))
+def _option(value: str) -> Any:
     if value in ("True", "False"):
-        return name, value == "True"
-    try:
-        return name, float(value)
-    except ValueError:
-        return name, value
+        return value == "True"
+    with suppress(ValueError):
+        return float(value)
+    return value

@@ -25,7 +25,6 @@ ROOT = Path(__file__).resolve().parents[2]
 WORKER = Path(__file__).with_name("worker.py")
 #: Folders in which a side finds no packages.
 HIDDEN = "GAMMABAR_GATE_HIDDEN"
-
 #: A process that has not answered after so many seconds never will.
 PATIENCE = 300.0
 #: Characters of what a process said last that are quoted.
@@ -53,10 +52,9 @@ def suites_of(root: Path) -> Path:
     return root / "benchmarks"
 
 
-def base_commit(root: Path, named: str | None, suites: Path | None = None) -> str:
+def base_commit(root: Path, named: str | None, suites: Path) -> str:
     """The commit to compare with: the one given, or the one that BASE in the suites names."""
     place = ""
-    suites = suites or root / "benchmarks"
     if not (root / ".git").exists():
         raise ProblemError(f"the gate runs in a clone of the repository, which {root} is not")
     if not suites.is_dir():
@@ -92,15 +90,10 @@ def top(path: Path) -> Path:
     return Path(os.fsdecode(found.stdout).removesuffix("\n"))
 
 
-def hidden(root: Path) -> Path:
-    """A folder of a repository of somebody else in which nobody is disturbed."""
-    found = _git(root, "rev-parse", "--git-path", "gammabar-gate").stdout
-    return real(root / os.fsdecode(found).removesuffix("\n"))
-
-
-def checkout(root: Path, commit: str, shelf: Path | None = None) -> Path:
-    """The files of a commit, in a folder of their own that is kept for the next time."""
-    folder = (shelf or root / ".asv" / "gate") / commit
+def checkout(root: Path, commit: str) -> Path:
+    """The files of a commit, in a folder inside .git that is kept for the next time."""
+    kept = _git(root, "rev-parse", "--git-path", "gammabar-gate").stdout
+    folder = real(root / os.fsdecode(kept).removesuffix("\n")) / commit
     if folder.exists():
         return folder
     archive = _git(root, "archive", "--format=tar", commit).stdout
@@ -205,9 +198,7 @@ class Side(Process):
 
     def ended(self) -> str:
         """How the process ended, and what it said last."""
-        self._end = super().ended()
-        self.close()
-        self._end = ": ".join([self._end, *self._last])
+        self._end = ": ".join([super().ended(), *self._last])
         return self._end
 
     def close(self) -> None:

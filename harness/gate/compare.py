@@ -15,13 +15,14 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from gammabar.harness.gate.checkouts import Pair, Side
+from gammabar.harness.gate.checkouts import ROOT, Pair, Side
 from gammabar.harness.registry import papers
 from gammabar.problems import ProblemError
 
@@ -239,31 +240,22 @@ _ORDER = ("track", "mem", "peakmem", "time")
 _TIGHTNESS = "bench_papers.Tightness.track_worst"
 
 
-def plan(suites: Path, counts_only: bool = False) -> list[Gated]:
-    """The benchmarks of our suites that the gate runs; `counts_only`: those without a clock."""
-    paths = sorted(path for path in suites.glob("bench_*.py") if path.is_file())
-    found = [gated for path in paths for gated in _named(path)]
-    gated = (statement for paper in papers().values() for statement in paper.gated)
-    found += [Gated(_TIGHTNESS, (statement,), "same") for statement in gated]
-    return _in_order(found, counts_only)
-
-
-def foreign(suites: Path, side: Side, counts_only: bool = False) -> list[Gated]:
-    """The benchmarks of a suite of somebody else: those that it names in ``GATED``, or all."""
+def plan(root: Path, suites: Path, counts_only: bool = False) -> list[Gated]:
+    """The benchmarks that suites name in ``GATED``, or else all; `counts_only`: without a clock."""
     paths = sorted(path for path in suites.rglob("*.py") if path.is_file())
-    found = [gated for path in paths for gated in _named(path, suites)] or _surveyed(side)
-    return _in_order(found, counts_only)
-
-
-def _in_order(found: list[Gated], counts_only: bool) -> list[Gated]:
+    found = [gated for path in paths for gated in _named(path, suites)] or _surveyed(root, suites)
+    if root == ROOT:
+        gated = (statement for paper in papers().values() for statement in paper.gated)
+        found += [Gated(_TIGHTNESS, (statement,), "same") for statement in gated]
     found.sort(key=lambda gated: _ORDER.index(gated.kind))
     return [gated for gated in found if not counts_only or gated.kind == "track"]
 
 
-def _surveyed(side: Side) -> list[Gated]:
+def _surveyed(root: Path, suites: Path) -> list[Gated]:
     """Every benchmark that asv finds, for every combination of its parameters."""
-    side.tell(list=True)
-    answer = side.answer()
+    with closing(Side(root, suites)) as side:
+        side.tell(list=True)
+        answer = side.answer()
     if "error" in answer:
         raise ProblemError(f"the benchmarks cannot be read: {answer['error']}")
     count: Counter[str] = Counter()
@@ -276,9 +268,9 @@ def _surveyed(side: Side) -> list[Gated]:
     return found
 
 
-def _named(path: Path, suites: Path | None = None) -> list[Gated]:
+def _named(path: Path, suites: Path) -> list[Gated]:
     """What a suite wants to have gated; the suite is read, not imported."""
-    inside = path.relative_to(suites or path.parent).with_suffix("")
+    inside = path.relative_to(suites).with_suffix("")
     value = _assigned(path)
     if value is None:
         return []

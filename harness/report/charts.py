@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -45,17 +44,20 @@ def drawn(template: str, **values: Any) -> Markup:
 _WIDTH, _HEIGHT = 420, 250
 #: Where the axes are.
 _LEFT, _RIGHT, _TOP, _FLOOR = 52, _WIDTH - 12, 12, _HEIGHT - 34
+_FRAME = {"width": _WIDTH, "height": _HEIGHT, "left": _LEFT, "right": _RIGHT}
+_FRAME |= {"top": _TOP, "floor": _FLOOR}
 
 
-@dataclass(frozen=True)
 class _Scale:
-    """From numbers between low and high to places between start and end."""
+    """From numbers to places between start and end; all values fit, and it is never a point."""
 
-    low: float
-    high: float
-    start: float
-    end: float
-    log: bool
+    def __init__(self, values: Sequence[float], start: float, end: float, log: bool) -> None:
+        low, high = min(values), max(values)
+        if log and high < 1.1 * low:
+            low, high = low / 1.5, high * 1.5
+        elif not log and high - low <= 1e-12 * max(abs(low), abs(high)):
+            low, high = low - (abs(low) or 1), high + (abs(high) or 1)
+        self.low, self.high, self.start, self.end, self.log = low, high, start, end, log
 
     def __call__(self, value: float) -> float:
         low, high = self.low, self.high
@@ -78,16 +80,6 @@ class _Scale:
         return [k * step for k in range(first, math.floor(self.high / step) + 1)]
 
 
-def _scale(values: Sequence[float], start: float, end: float, log: bool) -> _Scale:
-    """A scale that holds all values, and never a mere point."""
-    low, high = min(values), max(values)
-    if log:
-        low, high = (low / 1.5, high * 1.5) if high < 1.1 * low else (low, high)
-    elif high - low <= 1e-12 * max(abs(low), abs(high)):
-        low, high = low - (abs(low) or 1), high + (abs(high) or 1)
-    return _Scale(low, high, start, end, log)
-
-
 def chart(
     points: Sequence[Point], marked: int | None, label: str, silent: int | None = None
 ) -> Markup:
@@ -102,18 +94,13 @@ def chart(
     shown = [n for n in numbers if n > 0] if log else numbers
     if log:  # what is next to zero would flatten all the rest
         shown = [n for n in shown if n >= 1e-9 * max(shown)]
-    x = _scale([max(t, 0.5) for t, _, _ in points], _LEFT, _RIGHT, log=True)
-    y = _scale(shown, _FLOOR, _TOP, log)
+    x = _Scale([max(t, 0.5) for t, _, _ in points], _LEFT, _RIGHT, log=True)
+    y = _Scale(shown, _FLOOR, _TOP, log)
     at = {t: (x(max(t, 0.5)), left, bound) for t, left, bound in points}
     first = points[0][0]
     return drawn(
         "chart.svg",
-        width=_WIDTH,
-        height=_HEIGHT,
-        left=_LEFT,
-        right=_RIGHT,
-        top=_TOP,
-        floor=_FLOOR,
+        **_FRAME,
         label=label,
         rows=[(y(value), _number(value)) for value in y.ticks()],
         columns=[(x(value), _number(value)) for value in x.ticks()],
@@ -175,7 +162,7 @@ def _place(p: tuple[float, float], unit: float) -> dict[str, Any]:
 
 def _arrow(name: str, p: tuple[float, float], unit: float) -> dict[str, Any]:
     """A direction, and half the length of its hyperplane."""
-    length = (p[0] ** 2 + p[1] ** 2) ** 0.5
+    length = math.hypot(*p)
     plane = {"a": _SIZE * p[1] / length, "b": _SIZE * p[0] / length}
     return _place(p, unit) | plane | {"name": name.replace("_1", "₁")}
 

@@ -1,10 +1,8 @@
-"""What the signs of LaTeX are called in Unicode.
+"""LaTeX formulas as MathML, which browsers draw without a script.
 
-LaTeX, as statements are written in it, as MathML, which browsers draw without any script.
-
-The part of LaTeX that formulas in running text use, and no macros. A formula is cut before each
-relation and around each text at its top level, so that a narrow page can break it there. What is
-not known is shown as it is written; nothing is passed on unescaped.
+It reads the part of LaTeX that formulas in running text use, without macros. A formula is cut
+before each relation and around each text at its top level, so that a narrow page can break it
+there. Unknown commands are shown as they are written; everything is escaped.
 """
 
 from __future__ import annotations
@@ -55,22 +53,49 @@ _ACCENTS = _signs("bar ¯  overline ¯  hat ^  widehat ^  tilde ~  widetilde ~  
 _SPACES = _signs(", 0.17  : 0.22  ; 0.28  quad 1  qquad 2  ! -0.17") | {r"\ ": "0.25", "~": "0.25"}
 
 
+def _operator(sign: str, more: str = "") -> str:
+    return f"<mo{more}>{escape(sign)}</mo>"
+
+
+def _function(command: str, name: str) -> str:
+    limits = ' movablelimits="true" lspace="0" rspace="0"'
+    return _operator(name, limits) if command in _LIMITS else f"<mi>{name}</mi>"
+
+
+#: What has no argument.
+_ATOMS = (
+    {command: f"<mi>{sign}</mi>" for command, sign in _LETTERS.items()}
+    | {command: _operator(sign) for command, sign in _OPERATORS.items()}
+    | {
+        command: _operator(sign, ' stretchy="false" lspace="0" rspace="0"')
+        for command, sign in _BRACKETS.items()
+    }
+    | {"/": _operator("/", ' lspace="0" rspace="0"')}
+    | {
+        command: _operator(sign, ' form="infix" lspace="0.2em" rspace="0.28em"')
+        for command, sign in _RELATIONS.items()
+    }
+    | {command: f'<mspace width="{width}em"/>' for command, width in _SPACES.items()}
+    | {command: _function(command, name) for command, name in _FUNCTIONS.items()}
+)
+
+
 def _alphabet(first: int, exceptions: str) -> dict[str, str]:
     """Capital letters from a code point on, but for those that Unicode had before."""
     before = dict(zip(exceptions[::2], exceptions[1::2], strict=True))
     return {c: before.get(c, chr(first + k)) for k, c in enumerate(ascii_uppercase)}
 
 
-_SCRIPT = _alphabet(0x1D49C, "BℬEℰFℱHℋIℐLℒMℳRℛ")
-_BLACKBOARD = _alphabet(0x1D538, "CℂHℍNℕPℙQℚRℝZℤ") | {"1": "𝟙"}
-
-
+_ALPHABETS = {
+    r"\mathcal": _alphabet(0x1D49C, "BℬEℰFℱHℋIℐLℒMℳRℛ"),
+    r"\mathbb": _alphabet(0x1D538, "CℂHℍNℕPℙQℚRℝZℤ") | {"1": "𝟙"},
+}
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|:=|\d+(?:\.\d+)?|\s+|.", re.S)
 _THIN = '<mspace width="0.17em"/>'
 
 
 class Unreadable(ValueError):
-    """It is no formula of the kind that is read here; the message says why."""
+    """The formula is malformed; the message says how."""
 
 
 def formula(latex: str) -> str:
@@ -83,13 +108,7 @@ def formula(latex: str) -> str:
 
 
 def mathml(latex: str) -> str:
-    """A formula as one element of MathML.
-
-    Raises
-    ------
-    Unreadable
-        If braces do not match or something is missing.
-    """
+    """A formula as one element of MathML; `Unreadable` if something is missing in it."""
     return _math(_Reader(latex).row())
 
 
@@ -97,19 +116,13 @@ def _math(inside: str) -> str:
     return f'<math displaystyle="true">{inside}</math>'
 
 
-def _operator(sign: str, more: str = "") -> str:
-    return f"<mo{more}>{escape(sign)}</mo>"
-
-
 class _Reader:
-    """Reads a formula from left to right."""
+    """Recursive descent over the tokens of a formula."""
 
     def __init__(self, latex: str) -> None:
         self.tokens: list[str] = _TOKEN.findall(latex)
         self.place = 0
         self.upright = False
-
-    # --- tokens
 
     def peek(self) -> str | None:
         """The next token that is no blank."""
@@ -125,7 +138,7 @@ class _Reader:
         return token
 
     def raw(self) -> str:
-        """The text of the next group, as it is written."""
+        """The text of the next group, without the few commands that occur in one."""
         if self.take() != "{":
             raise Unreadable("a text stands in braces")
         depth, start = 1, self.place
@@ -134,9 +147,8 @@ class _Reader:
                 raise Unreadable("a brace is not closed")
             depth += {"{": 1, "}": -1}.get(self.tokens[self.place], 0)
             self.place += 1
-        return "".join(self.tokens[start : self.place - 1])
-
-    # --- structure
+        text = re.sub(r"\s+", " ", "".join(self.tokens[start : self.place - 1]))
+        return re.sub(r"\$|\\(?=[ ,&%#_{}])", "", text)
 
     def pieces(self) -> list[str]:
         """The whole formula, cut before relations and around texts."""
@@ -149,31 +161,30 @@ class _Reader:
                 row.clear()
 
         while (token := self.peek()) is not None:
+            if token in _RELATIONS or token in (r"\quad", r"\qquad"):
+                cut()
             if token == r"\text" and not self.upright:
-                self.place += 1
+                self.take()
                 cut()
-                found.append(escape(_words(self.raw()).strip()))
+                found.append(escape(self.raw().strip()))
             elif token in (r"\quad", r"\qquad"):
-                self.place += 1
-                cut()
+                self.take()
             else:
-                if token in _RELATIONS:
-                    cut()
                 item = self.item(first=not row)
                 # The blank between two pieces is the space before a relation.
                 row.append(item if row else item.replace('lspace="0.2em"', 'lspace="0"', 1))
         cut()
         return [piece for piece in found if piece]
 
-    def row(self, *ends: str) -> str:
+    def row(self, end: str | None = None) -> str:
         """Items up to an end, which is taken."""
         found: list[str] = []
         upright = self.upright
-        while (token := self.peek()) is not None and token not in ends:
+        while (token := self.peek()) not in (None, end):
             found.append(self.item(first=not found))
-        if ends:
+        if end is not None:
             if token is None:
-                raise Unreadable(f"{ends[0]} is missing")
+                raise Unreadable(f"{end} is missing")
             self.take()
         self.upright = upright
         return "".join(found)
@@ -181,8 +192,6 @@ class _Reader:
     def argument(self) -> str:
         """What follows a command: a group, or a single sign."""
         token = self.take()
-        if token == "{":
-            return f"<mrow>{self.row('}')}</mrow>"
         if token.isdigit() and len(token) > 1:  # \tfrac12
             self.place -= 1
             self.tokens[self.place : self.place + 1] = list(token)
@@ -191,41 +200,33 @@ class _Reader:
 
     def item(self, first: bool = False) -> str:
         """An atom with its indices."""
-        token = self.take()
-        if token in "^_":
-            self.place -= 1
-            base = "<mi></mi>"
-        else:
-            base = self.atom(token)
+        token = self.peek() or ""
+        base = "<mi></mi>" if token in ("^", "_") else self.atom(self.take())
         found = self.scripts(base, under=token in _LIMITS)
         if token in _FUNCTIONS:
-            found = ("" if first else _THIN) + found + ("" if self._closes() else _THIN)
+            closes = self.peek() in (
+                None,
+                *[r"(", r"[", r"}", r")", r"]", r"\left", r"\right", r","],
+            )
+            found = ("" if first else _THIN) + found + ("" if closes else _THIN)
         return found
 
-    def _closes(self) -> bool:
-        """Whether no space is wanted between a function and what follows."""
-        return self.peek() in (None, "(", "[", "}", ")", "]", r"\left", r"\right", ",")
-
     def scripts(self, base: str, under: bool) -> str:
+        """A base with what stands below and above it."""
         low = high = ""
-        while (token := self.peek()) is not None and token in "^_'":
+        while (token := self.peek()) in ("^", "_", "'"):
             self.take()
             if token == "_":
                 low += self.argument()
-            elif token == "^":
-                high += self.argument()
             else:
-                high += _operator("′")
-        high, low = (f"<mrow>{part}</mrow>" if part else "" for part in (high, low))
-        if low and high:
-            tag = "munderover" if under else "msubsup"
-            return f"<{tag}>{base}{low}{high}</{tag}>"
-        if low or high:
-            tag = ("munder" if low else "mover") if under else ("msub" if low else "msup")
-            return f"<{tag}>{base}{low}{high}</{tag}>"
-        return base
-
-    # --- atoms
+                high += self.argument() if token == "^" else _operator("′")
+        if not low and not high:
+            return base
+        tag = ("munder" * bool(low) or "m") + "over" * bool(high)
+        if not under:
+            tag = "m" + "sub" * bool(low) + "sup" * bool(high)
+        both = "".join(f"<mrow>{part}</mrow>" for part in (low, high) if part)
+        return f"<{tag}>{base}{both}</{tag}>"
 
     def atom(self, token: str) -> str:
         """One sign, group or command without indices."""
@@ -233,32 +234,18 @@ class _Reader:
             raise Unreadable(f"{token} stands alone")
         if token == "{":
             return f"<mrow>{self.row('}')}</mrow>"
-        if token in _COMMANDS:
-            return _COMMANDS[token](self)
         if token in _ACCENTS:
             accent = _operator(_ACCENTS[token], ' stretchy="false"')
             # As an accent the bar would cross the letter where no mathematical font is installed.
             kind = "" if _ACCENTS[token] == "¯" else ' accent="true"'
             return f"<mover{kind}>{self.argument()}{accent}</mover>"
-        if token in _FUNCTIONS:
-            limits = ' movablelimits="true" lspace="0" rspace="0"'
-            name = _FUNCTIONS[token]
-            return _operator(name, limits) if token in _LIMITS else f"<mi>{name}</mi>"
-        if token in _SPACES:
-            return f'<mspace width="{_SPACES[token]}em"/>'
-        if token in _RELATIONS:
-            return _operator(_RELATIONS[token], ' form="infix" lspace="0.2em" rspace="0.28em"')
-        if token == "/":
-            return _operator("/", ' lspace="0" rspace="0"')
-        if token in _BRACKETS:
-            return _operator(_BRACKETS[token], ' stretchy="false" lspace="0" rspace="0"')
-        if token in _OPERATORS:
-            return _operator(_OPERATORS[token])
-        if token in _LETTERS:
-            return f"<mi>{_LETTERS[token]}</mi>"
-        return self._plain(token)
-
-    def _plain(self, token: str) -> str:
+        if token in _ALPHABETS:
+            letters = self.raw() if self.peek() == "{" else self.take()
+            return f"<mi>{escape(''.join(_ALPHABETS[token].get(c, c) for c in letters))}</mi>"
+        if token in _COMMANDS:
+            return _COMMANDS[token](self)
+        if token in _ATOMS:
+            return _ATOMS[token]
         if token[0].isdigit():
             return f"<mn>{token}</mn>"
         if token.startswith("\\"):
@@ -287,7 +274,7 @@ class _Reader:
         return f"<mrow>{opening}{inside}{_fence(self.take(), 'postfix')}</mrow>"
 
     def text(self) -> str:
-        words = _words(self.raw())
+        words = self.raw()
         blank = "\u00a0"
         edges = (blank if words[:1] == " " else "", blank if words[-1:] == " " else "")
         return f"<mtext>{edges[0]}{escape(words.strip())}{edges[1]}</mtext>"
@@ -302,10 +289,6 @@ class _Reader:
     def bold(self) -> str:
         return f'<mstyle style="font-weight: bold">{self.argument()}</mstyle>'
 
-    def letters(self, alphabet: dict[str, str]) -> str:
-        written = self.raw() if self.peek() == "{" else self.take()
-        return f"<mi>{escape(''.join(alphabet.get(c, c) for c in written))}</mi>"
-
     def negated(self) -> str:
         sign = self.take()
         return _operator(_RELATIONS.get(sign, sign) + "\u0338", ' form="infix"')
@@ -317,11 +300,6 @@ def _fence(token: str, form: str) -> str:
     if token not in _BRACKETS:
         raise Unreadable(f"{token} is no bracket")
     return _operator(_BRACKETS[token], f' form="{form}" stretchy="true"')
-
-
-def _words(text: str) -> str:
-    """A text without the few commands that occur in one."""
-    return re.sub(r"\$|\\(?=[ ,&%#_{}])", "", re.sub(r"\s+", " ", text))
 
 
 _COMMANDS: dict[str, Callable[[_Reader], str]] = {
@@ -338,7 +316,5 @@ _COMMANDS: dict[str, Callable[[_Reader], str]] = {
     r"\operatorname": _Reader.name,
     r"\mathbf": _Reader.bold,
     r"\boldsymbol": _Reader.bold,
-    r"\mathcal": lambda reader: reader.letters(_SCRIPT),
-    r"\mathbb": lambda reader: reader.letters(_BLACKBOARD),
     r"\not": _Reader.negated,
 }

@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import gammabar
 from gammabar.harness.registry import everything, is_tested
 from gammabar.harness.run.tasks import Result, settle, telling
 from gammabar.harness.verify.statement import Statement
@@ -73,6 +75,18 @@ class Finding:
         telling = [r for r in self.results if not r.verdict.says_nothing]
         return max(wrong or refuted or telling or self.results, key=lambda r: r.tightness)
 
+    @property
+    def in_order(self) -> list[Result]:
+        """The runs, those first that matter most."""
+        order = list(Ruling)
+
+        def key(result: Result) -> tuple[Any, ...]:
+            verdict = result.verdict
+            place = order.index(Ruling(verdict.verdict))
+            return result.as_expected, -place, -(verdict.tightness or 0)
+
+        return sorted(self.results, key=key)
+
     @cached_property
     def drawn(self) -> list[Result]:
         """The runs whose pictures tell most: the one to look at first, and the most telling."""
@@ -83,6 +97,12 @@ class Finding:
         if self.worst not in curves or self.worst is fullest:
             return [fullest]
         return [self.worst, fullest]
+
+
+def tally(findings: Iterable[Finding]) -> dict[Standing, int]:
+    """How many statements stand how, worst first."""
+    counts = Counter(finding.standing for finding in findings)
+    return {kind: counts[kind] for kind in Standing if counts[kind]}
 
 
 @dataclass(frozen=True)
@@ -161,6 +181,28 @@ def described(assumption: Any) -> str:
     words = (inspect.getdoc(assumption) or "").partition("\n")[0]
     name = getattr(assumption, "__name__", "<lambda>")
     return words or ("" if name == "<lambda>" else name.replace("_", " ").strip())
+
+
+def place_of(body: Any) -> str | None:
+    """File and line, as an editor takes them; of what is made while it runs, that of its module."""
+    places: tuple[Any, ...] = (inspect.unwrap(body), inspect.getmodule(body))
+    for one in places:
+        try:
+            file, line = inspect.getsourcefile(one), inspect.getsourcelines(one)[1]
+        except (TypeError, OSError):
+            continue
+        if file is not None:
+            return f"{_short(Path(file))}:{max(line, 1)}"
+    return None
+
+
+def _short(path: Path) -> Path:
+    """From this folder, if it leads there; else as it stands in the project."""
+    path = path.resolve()
+    for root in (Path.cwd(), Path(gammabar.__file__).resolve().parents[1]):
+        if path.is_relative_to(root):
+            return path.relative_to(root)
+    return path
 
 
 #: An absolute path: of it, only its last part is shown. No address such as https://… is one.

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import inspect
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-import gammabar
 from gammabar.harness.registry import everything, matrix, papers, witness
 from gammabar.harness.report.charts import TEMPLATES, chart, drawing, drawn, environment
 from gammabar.harness.report.mathml import formula
-from gammabar.harness.report.model import Finding, Report, Standing, described, public, standing
+from gammabar.harness.report.model import (
+    Finding,
+    Report,
+    Standing,
+    described,
+    place_of,
+    public,
+    standing,
+    tally,
+)
 from gammabar.harness.run.tasks import Result
-from gammabar.harness.show import explain, reproduce
-from gammabar.harness.verify.statement import Statement
+from gammabar.harness.show import attention, reproduce, source_name
 from gammabar.harness.verify.verdict import Ruling, Severity, by_severity, worth
 
 #: More problems than these do not fit on a page: then a column is a family of problems.
@@ -39,7 +43,6 @@ _SIGNS = {
 }
 #: A check of the plan: the independent checker accepts the certificate of γ̄.
 _CERTIFICATE = "oracle.certificate"
-_ROOT = Path(gammabar.__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -69,23 +72,26 @@ def context_of(report: Report) -> _Context:
 def page(report: Report, title: str = "gammabar report") -> str:
     """The whole page."""
     style, script = _asset("style.css"), _asset("script.js")
-    template = _templates().get_template("page.html")
-    return template.render(
-        report=report,
-        title=title,
-        style=style,
-        script=script,
-        policy=_policy(script),
-        context=context_of(report),
-        tiles=list(_tiles(report)),
-        sources=[_source(*one) for one in report.sources.items()],
-        attention=[_attention(result) for result in report.unexpected[:50]],
-        refuted=_refuted(report),
-        grid=_grid(report),
-        signs=_SIGNS,
-        choices=_choices(report),
-        seeds=sorted({result.run.seed for result in report.results}),
-        runs=Counter(result.run.problem for result in report.results),
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return str(
+        _templates()
+        .get_template("page.html")
+        .render(
+            report=report,
+            title=title,
+            style=style,
+            script=script,
+            policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
+            context=context_of(report),
+            ways=by_severity(report.severities.elements()),
+            attention=_failed(report),
+            refuted=_refuted(report),
+            grid=_grid(report),
+            signs=_SIGNS,
+            choices=_choices(report),
+            seeds=sorted({result.run.seed for result in report.results}),
+            runs=Counter(result.run.problem for result in report.results),
+        )
     )
 
 
@@ -96,24 +102,26 @@ def body(finding: Finding, context: _Context) -> Markup:
 
 
 def _templates() -> Any:
-    made = environment()
-    made.filters |= {
-        "code_place": _code_place,
+    made: Any = environment()
+    filters: dict[str, Any] = {
         "described": described,
         "figure": _figure,
         "formula": lambda text: Markup(formula(text)),
         "json": lambda data: json.dumps(data, ensure_ascii=False),
-        "plural": _plural,
+        "plural": lambda kind: "hold" if kind == Standing.HOLDS else str(kind),
         "public": public,
         "reproduce": reproduce,
-        "runs_in_order": _runs_in_order,
         "slug": lambda text: text.replace(" ", "-"),
         "standing": standing,
+        "tally": tally,
     }
+    made.filters |= filters
     made.globals |= {
         "chart": chart,
         "drawing": drawing,
         "papers": papers,
+        "place_of": place_of,
+        "source_name": source_name,
         "witness_data": _witness_data,
         "worth": worth,
     }
@@ -124,55 +132,20 @@ def _asset(name: str) -> Markup:
     return Markup("\n" + (TEMPLATES / name).read_text(encoding="utf-8"))
 
 
-def _policy(script: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-
-
-# --- the summary
-
-
-def _tiles(report: Report) -> Iterator[tuple[int, Standing, str, str]]:
-    """Number, kind, name and note of each tile."""
-    ways = by_severity(report.severities.elements())
-    notes = {
-        Standing.UNEXPECTED: "look at these first",
-        Standing.HOLDS: "at every iterate checked",
-        Standing.REFUTED: ways or "as expected",
-        Standing.VACUOUS: "a solver that never moves would pass, too",
-    }
-    names = {Standing.HOLDS: "hold", Standing.REFUTED: "false as printed"}
-    for kind in dict.fromkeys([Standing.UNEXPECTED, *names, *Standing]):
-        number = report.standings[kind]
-        if number or kind in names:
-            yield number, kind, names.get(kind, _plural(kind)), notes.get(kind, "statements")
-
-
-def _source(key: str, findings: list[Finding]) -> tuple[str, str, dict[Standing, int]]:
-    """Key and name of a paper, and how many of its statements stand how."""
-    names = {"oracle": "the oracle's own checks"} | {k: str(p) for k, p in papers().items()}
-    counts = Counter(finding.standing for finding in findings)
-    return key, names.get(key, key), {kind: counts[kind] for kind in Standing if counts[kind]}
-
-
-def _plural(kind: Standing) -> str:
-    return {Standing.HOLDS: "hold"}.get(kind, str(kind))
-
-
-def _attention(result: Result) -> tuple[str, str]:
-    identifier = result.verdict.statement
-    if identifier not in everything():
-        return identifier, f"{identifier}: {result.verdict.verdict}"
-    return identifier, public(explain(result))
+def _failed(report: Report) -> list[tuple[str, str]]:
+    """Ids of statements that failed, with explanations; a first wrong step is explained once."""
+    known = [r for r in report.unexpected if r.verdict.statement in everything()]
+    texts = [public(text) for text in attention(known, full=True)]
+    unknown = [r.verdict for r in report.unexpected if r.verdict.statement not in everything()]
+    return [
+        *((text.partition(" ")[0], text) for text in texts),
+        *((verdict.statement, f"{verdict.statement}: {verdict.verdict}") for verdict in unknown),
+    ]
 
 
 def _refuted(report: Report) -> list[Finding]:
     """The statements that are false as printed, the worst first."""
-    found = [
-        one
-        for one in report.findings
-        if one.standing is Standing.REFUTED and one.statement is not None and one.severity
-    ]
+    found = [one for one in report.findings if one.standing is Standing.REFUTED and one.severity]
     return sorted(found, key=lambda one: list(Severity).index(one.severity or Severity.SUBSTANCE))
 
 
@@ -180,13 +153,10 @@ def _choices(report: Report) -> dict[str, list[str]]:
     """What the statements of the page can be chosen by."""
     return {
         "source": list(report.sources),
-        "standing": [str(kind) for kind in Standing if report.standings[kind]],
+        "standing": [str(kind) for kind in tally(report.findings)],
         "severity": [str(kind) for kind in Severity if report.severities[kind]],
         "kind": sorted({f.statement.kind for f in report.findings if f.statement is not None}),
     }
-
-
-# --- the matrix statements × problems
 
 
 def _grid(report: Report) -> dict[str, Any]:
@@ -227,21 +197,6 @@ def _cell(results: list[Result]) -> dict[str, Any]:
     return {"kind": worst, "title": title, "runs": len(results)}
 
 
-# --- one statement
-
-
-def _runs_in_order(finding: Finding) -> list[Result]:
-    """The runs, those first that matter most."""
-    order = list(Ruling)
-
-    def key(result: Result) -> tuple[Any, ...]:
-        verdict = result.verdict
-        place = order.index(Ruling(verdict.verdict))
-        return result.as_expected, -place, -(verdict.tightness or 0)
-
-    return sorted(finding.results, key=key)
-
-
 def _figure(value: float | None) -> str:
     return "" if value is None or not math.isfinite(value) else f"{value:.3g}"
 
@@ -252,18 +207,6 @@ def _witness_data(identifier: str) -> dict[str, Any] | None:
         return None
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")).get("data", {})
     return data
-
-
-def _code_place(statement: Statement) -> str:
-    """The file and line of a statement, in the repository."""
-    try:
-        file = inspect.getsourcefile(statement.body) or ""
-        line = inspect.getsourcelines(statement.body)[1]
-    except (OSError, TypeError):
-        return str(getattr(statement.body, "__module__", ""))
-    path = Path(file).resolve()
-    place = path.relative_to(_ROOT) if path.is_relative_to(_ROOT) else path.name
-    return f"{place}:{line}"
 
 
 def badge(report: Report) -> str:

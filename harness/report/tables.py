@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from gammabar.harness.registry import papers
-from gammabar.harness.report.model import Report, Standing, public
+from gammabar.harness.report.model import Report, public, tally
 from gammabar.harness.run.tasks import Result
 from gammabar.harness.screen import visible
 from gammabar.harness.verify.verdict import by_severity, worth
@@ -30,19 +29,19 @@ def markdown(report: Report) -> str:
         if wrong
         else f"all {results:,} verdicts as expected"
     )
-    kinds = [kind for kind in Standing if report.standings[kind]]
+    kinds = list(tally(report.findings))
     lines = [f"### {'❌' if wrong else '✅'} gammabar: {said}", "", _line("source", *kinds)]
     lines.append(_line("---", *("---:" for _ in kinds)))
     for key, findings in report.sources.items():
-        counts = Counter(finding.standing for finding in findings)
+        counts = tally(findings)
         paper = papers().get(key)
         name = f"{plain(key)}: {plain(paper.title)}" if paper is not None else plain(key)
-        lines.append(_line(name, *(counts[kind] or "" for kind in kinds)))
+        lines.append(_line(name, *(counts.get(kind, "") for kind in kinds)))
     if ways := by_severity(report.severities.elements()):
         lines += ["", f"Refuted as printed, as expected: {ways}."]
     if wrong:
         lines += ["", _line("statement", "problem", "solver", "verdict", "at t", "why")]
-        lines += ["|---|---|---|---|---|---|", *map(_wrong, wrong[:_MOST])]
+        lines += ["|---|---|---|---|---|---|", *_failed(wrong[:_MOST])]
     if len(wrong) > _MOST:
         lines += ["", f"… and {len(wrong) - _MOST:,} more."]
     for facts in report.origins[-1:]:
@@ -51,12 +50,17 @@ def markdown(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _wrong(result: Result) -> str:
-    verdict, run = result.verdict, result.run
-    why = verdict.hint or worth(verdict) or verdict.reason or verdict.what
-    at = "" if verdict.worst_t is None else verdict.worst_t
-    texts = (verdict.statement, run.problem, run.by, str(verdict.verdict), str(at), why)
-    return _line(*(plain(public(text)) for text in texts))
+def _failed(results: Sequence[Result]) -> Iterator[str]:
+    """A row for each; the mistake of a solver is told once."""
+    told = set()
+    for verdict, run in ((result.verdict, result.run) for result in results):
+        why = verdict.hint or worth(verdict) or verdict.reason or verdict.what
+        if verdict.hint and (run.by, why) in told:
+            why = "as above"
+        told.add((run.by, why))
+        at = "" if verdict.worst_t is None else verdict.worst_t
+        texts = (verdict.statement, run.problem, run.by, str(verdict.verdict), str(at), why)
+        yield _line(*(plain(public(text)) for text in texts))
 
 
 def _line(*cells: object) -> str:

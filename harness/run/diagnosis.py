@@ -151,7 +151,7 @@ def _near(mine: Floats, due: Floats) -> bool:
     if mine.shape != due.shape:
         return False
     size = float(np.linalg.norm(due)) + float(np.linalg.norm(mine))
-    return float(np.linalg.norm(mine - due)) <= SAME * size
+    return float(np.linalg.norm(mine - due)) <= _SAME.get() * size
 
 
 def _same(one: list[Floats], other: list[Floats]) -> bool:
@@ -273,9 +273,11 @@ def _all_close(one: list[float], other: Iterable[float]) -> bool:
 
 
 def _shown(value: float) -> str:
-    """1/3 for what is nearly that."""
-    simple = Fraction(value).limit_denominator(60)
-    return str(simple) if abs(simple - value) <= 10 * _SAME.get() else f"{value:.6g}"
+    """1/3 for what is nearly that, if a number of these digits is not so by chance."""
+    near = 10 * _SAME.get()
+    simple = Fraction(value).limit_denominator(max(1, min(60, int(0.25 / np.sqrt(near)))))
+    digits = max(3, int(-np.log10(near)))
+    return str(simple) if abs(simple - value) <= near else f"{value:.{digits}g}"
 
 
 def _ratio(one: Floats, other: Floats) -> float | None:
@@ -287,7 +289,7 @@ def _ratio(one: Floats, other: Floats) -> float | None:
     off, size = float(np.linalg.norm(one - c * other)), float(np.linalg.norm(one))
     if size <= 4 * _SAME.get() * float(np.linalg.norm(other)):
         return 0.0
-    return c if off <= 100 * _SAME.get() * size else None
+    return c if off <= min(100 * _SAME.get(), 1e-3) * size else None
 
 
 def _of_step(n: int, given: list[Floats], right: list[Floats], t: int) -> str:
@@ -326,6 +328,8 @@ def _times(ratio: float, n: int, t: int) -> str:
     }
     if abs(ratio + 1) <= 10 * _SAME.get():
         return f"the sign of {step} is wrong"
+    if abs(ratio - 1) <= 10 * _SAME.get():
+        return ""  # the difference is elsewhere
     guess = next((text for c, text in asked.items() if abs(ratio - c) <= 10 * _SAME.get() * c), "")
     return f"{step} is {_shown(ratio)} times the due one{guess}"
 

@@ -9,14 +9,13 @@ Each task of a plan is carried out by itself, and the statements are evaluated a
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Collection, Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
@@ -56,7 +55,6 @@ from gammabar.harness.run.tasks import (
     Run,
     SolverRef,
     Task,
-    results_of,
     settle,
 )
 from gammabar.harness.verify import parameters
@@ -103,13 +101,21 @@ class Request:
 
     def allows(self, problem: str) -> bool:
         """Whether the plan may choose a problem."""
-        kind = {" --kernel": "kernel", " --multiclass": "multiclass"}
-        geometry = next((name for option, name in kind.items() if option in problem), "dense")
-        return not self.geometries or geometry in self.geometries
+        other = (kind for kind in ("kernel", "multiclass") if f" --{kind}" in problem)
+        return not self.geometries or next(other, "dense") in self.geometries
 
     def names(self, result: Result) -> bool:
         """Whether the user has asked for this very statement on this very problem."""
         return result.verdict.statement in self.statements and result.run.problem in self.problems
+
+
+#: Where solvers and claims of users are checked if nobody names problems.
+PROBLEMS = (
+    "iris:0,1",
+    "planted:n=100,d=8,gamma=0.1,seed=0",
+    "gaussian:n=60,d=20,seed=2,separable=1",
+    "inseparable:n=30,d=3,seed=0",
+)
 
 
 def make_plan(request: Request) -> list[Task]:
@@ -122,9 +128,10 @@ def make_plan(request: Request) -> list[Task]:
     if not tasks:
         raise ProblemError(_nothing(request))
     more: Any = {"limit": request.limit, "papers": request.papers, "depends": request.depends}
-    merged = [_missing(replace(task, **more)) for task in tasks]
-    order = {text: place for place, text in enumerate(dict.fromkeys(t.run.problem for t in merged))}
-    return sorted(merged, key=lambda task: order[task.run.problem])
+    by_problem: dict[str, list[Task]] = {}
+    for task in tasks:
+        by_problem.setdefault(task.run.problem, []).append(_missing(replace(task, **more)))
+    return [task for some in by_problem.values() for task in some]
 
 
 def _chosen(request: Request) -> list[Statement]:
@@ -137,15 +144,14 @@ def _chosen(request: Request) -> list[Statement]:
             f"{request.resembles or ' (see `gammabar list solvers`)'}, or which statements it is to"
             " obey, --statement ID"
         )
-    for statement in find_statements(request.statements):
-        if request.file is not None and not statement.solvers:
-            what = f"{statement.id} is not about a solver, so not about {request.file.title}"
-            raise ProblemError(what)
     unique = {statement.id: statement for statement in chosen or everything().values()}
-    if request.file is not None:  # what is known to be false is not held against a user's solver
-        named = set(request.statements)
-        unique = {i: s for i, s in unique.items() if s.status is not Status.REFUTED or i in named}
-    return list(unique.values())
+    if request.file is None:
+        return list(unique.values())
+    for name in request.statements:
+        if not unique[name].solvers:
+            raise ProblemError(f"{name} is not about a solver, so not about {request.file.title}")
+    named = set(request.statements)  # what else is false is not held against a user's solver
+    return [s for s in unique.values() if s.status is not Status.REFUTED or s.id in named]
 
 
 def _nothing(request: Request) -> str:
@@ -200,15 +206,16 @@ def _solvers(request: Request, statement: Statement) -> list[SolverRef | None]:
 
 
 def _plan_with_run(request: Request, chosen: list[Statement]) -> Iterator[Task]:
-    """One task for each run, with all statements about it."""
+    """One task for each run, with all statements about it; runs may differ in their length."""
     about: dict[Run, dict[str, Statement]] = {}
     length: dict[Run, int] = {}
     for statement in chosen:
         runs = list(_requested(request, statement)) if statement.about_runs else []
-        for run in runs:  # runs that differ in their length alone are one
-            length[_any(run)] = max(run.iterations, length.get(_any(run), 0))
+        for run in runs:
+            any_length = replace(run, iterations=0)
+            length[any_length] = max(run.iterations, length.get(any_length, 0))
         for run in _sensible(request, statement, runs):
-            about.setdefault(_any(run), {})[statement.id] = statement
+            about.setdefault(replace(run, iterations=0), {})[statement.id] = statement
     usual = {run for s in chosen for run in _about(s)}
     for any_length, statements in about.items():
         run = replace(any_length, iterations=length[any_length])
@@ -217,11 +224,6 @@ def _plan_with_run(request: Request, chosen: list[Statement]) -> Iterator[Task]:
         whole = planned and not request.solvers
         expected = (_expected(s, run.problem, whole) for s in statements.values())
         yield Task(run, tuple(statements), tuple(expected), planned)
-
-
-def _any(run: Run) -> Run:
-    """The run, whatever its length."""
-    return replace(run, iterations=0)
 
 
 def _sensible(request: Request, statement: Statement, runs: list[Run]) -> list[Run]:
@@ -244,22 +246,24 @@ def _about(statement: Statement, names: Collection[str] = (), anyway: bool = Fal
     `anyway`: if there is none, some run without a problem, for the user has problems of his own.
     """
     about = [name for name in statement.solvers if not names or name in names]
-    planned = [(trial, Registered(trial.solver)) for trial in trials()]
-    found = [
-        Run(t.problem, _claimed(statement, one), t.iterations, t.seed, statement.unit)
-        for t, one in planned
+    planned = {
+        Run(t.problem, _claimed(statement, one), t.iterations, t.seed, statement.unit): one.name
+        for t, one in ((trial, Registered(trial.solver)) for trial in trials())
         if one.name in about
-    ]
-    found = list(dict.fromkeys(found))
-    known = {(run.solver.name, run.problem) for run in found if run.solver is not None}
+    }
+    known = {(name, run.problem) for run, name in planned.items()}
     wanted = [Trial(name, problem) for name in about for problem in statement.problems]
-    if not found and not wanted and anyway:
-        wanted = [Trial(name, "") for name in about]
-    found += [
-        Run(t.problem, one, t.iterations, t.seed, statement.unit)
-        for t in wanted
-        if (t.solver, t.problem) not in known
-        for one in [s.fixed for s in _settings(statement, t.solver)] or [Registered(t.solver)]
+    if not planned and not wanted and (anyway or statement.settings):
+        # A claim of a user's paper that names no problems is checked on a few.
+        wanted = [Trial(name, on) for name in about for on in ([""] if anyway else PROBLEMS)]
+    found = [
+        *planned,
+        *(
+            Run(t.problem, one, t.iterations, t.seed, statement.unit)
+            for t in wanted
+            if (t.solver, t.problem) not in known
+            for one in [s.fixed for s in _settings(statement, t.solver)] or [Registered(t.solver)]
+        ),
     ]
     if anyway:
         return found
@@ -274,8 +278,9 @@ def _settings(statement: Statement, name: str) -> list[Registered]:
 def _claimed(statement: Statement, solver: Registered) -> Registered:
     """A solver of the plan; with options that a user does not speak of, the one he speaks of."""
     settings = _settings(statement, solver.name)
-    meant = not settings or any(one.means(solver) for one in settings)
-    return solver if meant else settings[0].fixed
+    if not settings or any(one.means(solver) for one in settings):
+        return solver
+    return settings[0].fixed
 
 
 def _extremal(statement: Statement) -> list[Run]:
@@ -297,9 +302,8 @@ def _requested(request: Request, statement: Statement) -> Iterator[Run]:
             like=request.like,
         )
         for problem in request.problems or filter(request.allows, (run.problem,)):
-            if problem.startswith(PREFIX):
-                continue
-            yield replace(changed, problem=problem)
+            if not problem.startswith(PREFIX):
+                yield replace(changed, problem=problem)
 
 
 def _by_solver(request: Request, statement: Statement) -> Iterator[Run]:
@@ -331,10 +335,10 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
     A solver of the user's stands in each of them for the one that was drawn.
     """
     named = {solver.name for solver in request.solvers}
-    narrowed = request.statements or request.sources
-    only = named or ({name for s in chosen for name in s.solvers} if narrowed else None)
     from gammabar.harness.run.random_runs import random_trials
 
+    narrowed = request.statements or request.sources
+    only = named or ({name for s in chosen for name in s.solvers} if narrowed else None)
     drawn = random_trials(request.seed or 0, request.edges, only)
     allowed = (trial for trial in drawn if request.allows(trial.problem))
     for trial in islice(allowed, request.random):
@@ -353,9 +357,8 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
                     Expectation.UNREFUTED if s.status is Status.HOLDS else Expectation.EITHER
                     for s in fit
                 )
-                yield Task(
-                    run, tuple(s.id for s in fit), tuple(expected), planned=request.file is None
-                )
+                ids = tuple(s.id for s in fit)
+                yield Task(run, ids, tuple(expected), planned=request.file is None)
 
 
 def _expected(statement: Statement, problem: str, planned: bool) -> Expectation:
@@ -430,32 +433,27 @@ def run(
 ) -> list[Result]:
     """Carry out tasks, and return their results in the order of the tasks.
 
-    Parameters
-    ----------
-    tasks : list of Task
-    jobs : int or None
-        How many at once. One: in this process, but for solvers of users. None: as many as there
-        are processors, but no more than pay off.
-    dask : str, optional
-        Address of the scheduler of a Dask cluster, which then does the work.
-    store : Store, optional
-        Where results are written, in one transaction per task.
-    resume : bool
-        Whether what is in the store already is not done again.
-    tell : callable
-        Gets the results of every task, as soon as they are there.
+    `jobs` says how many at once: with one, in this process, but for solvers of users; with None, as
+    many as there are processors, but no more than pay off. Or the Dask cluster of a scheduler does
+    the work. Results are written to the store in one transaction per task; what is there already is
+    not done again with `resume`. `tell` gets the results of every task as soon as they are there.
     """
-    keys = _keys(tasks) if store is not None else []
+    keys = []
+    if store is not None:
+        from gammabar.harness.run.provenance import key
+
+        keys = [key(task) for task in tasks]
     done: dict[int, list[Result]] = {}
 
     def finish(place: int, outcome: Outcome) -> None:
-        done[place] = results_of(tasks[place], outcome)
+        run, expected = tasks[place].run, tasks[place].expected
+        pairs = zip(outcome.verdicts, expected, strict=True)
+        done[place] = [Result(verdict, run, one, outcome.seconds) for verdict, one in pairs]
         tell(done[place])
 
     if store is not None and resume:
-        for place, key in enumerate(keys):
-            known = store.get(key)
-            if known is not None:
+        for place, one in enumerate(keys):
+            if (known := store.get(one)) is not None:
                 finish(place, known)
     todo = [place for place in range(len(tasks)) if place not in done]
     with closing(_outcomes([tasks[place] for place in todo], jobs, dask)) as outcomes:
@@ -467,23 +465,17 @@ def run(
     return settle([result for place in range(len(tasks)) for result in done[place]])
 
 
-def _keys(tasks: list[Task]) -> list[str]:
-    from gammabar.harness.run.provenance import key
-
-    return [key(task) for task in tasks]
-
-
 def _outcomes(
     tasks: list[Task], jobs: int | None, dask: str | None
 ) -> Generator[tuple[int, Outcome], None, None]:
     """Numbers of tasks and their outcomes, in any order."""
     foreign = any(_is_users(task.run.solver) for task in tasks)
-    if jobs is None:
-        jobs = len(tasks) if foreign else -(-len(tasks) // WORTH_A_PROCESS)
-        if jobs > 1:
-            from joblib import cpu_count
+    most = len(tasks) if foreign else -(-len(tasks) // WORTH_A_PROCESS)
+    if jobs is None and most > 1:
+        from joblib import cpu_count
 
-            jobs = min(jobs, int(cpu_count()))
+        jobs = min(most, int(cpu_count()))
+    jobs = jobs or 1
     if dask is not None:
         from gammabar.harness.run.pool import stream
 
@@ -491,26 +483,19 @@ def _outcomes(
     elif jobs <= 1 and not foreign:
         yield from enumerate(map(perform, tasks))
     elif tasks:
-        from gammabar.harness.run.pool import Pool, in_threads
+        from gammabar.harness.run.pool import Pool
 
-        jobs = min(max(jobs, 1), len(tasks))
+        jobs = min(jobs, len(tasks))
         with Pool(single=jobs > 1) as pool:
-            yield from in_threads(pool.perform, tasks, jobs, pool)
+            yield from pool.in_threads(pool.perform, tasks, jobs)
 
 
 def _is_users(solver: SolverRef | None) -> bool:
     """Whether a run calls code of the user's."""
-    return isinstance(solver, InFile) or (isinstance(solver, Registered) and solver.own)
+    return solver.own if isinstance(solver, Registered) else isinstance(solver, InFile)
 
 
 # --- one task --------------------------------------------------------------------------------
-
-
-def _warm_up() -> None:
-    """Import what tasks need, so that none is interrupted in the midst of it."""
-    import gammabar.oracle
-
-    _ = gammabar.oracle.solve
 
 
 def _perform_values(values: dict[str, Any]) -> dict[str, Any]:
@@ -532,10 +517,12 @@ def perform(task: Task) -> Outcome:
     run = task.run
     file = run.solver.file if run.solver is not None else ""
     if isinstance(run.solver, InFile) and statements[0].about_runs:
-        _process_for(run.solver)  # its start is not the solver's time
+        from gammabar.harness.run.sandbox import process_for
+
+        process_for(run.solver)  # its start is not the solver's time
     try:
         # What a solver prints must not get into the JSON document on stdout.
-        with contextlib.redirect_stdout(sys.stderr), time_limit(task.limit, file):
+        with redirect_stdout(sys.stderr), time_limit(task.limit, file):
             problem = open_once(run.problem) if run.problem and not run.of_inputs else None
             data = "" if problem is None else problem.digest()
             outcome = Outcome(tuple(_verdicts(task, problem, statements)), 0.0, data)
@@ -543,7 +530,7 @@ def perform(task: Task) -> Outcome:
         outcome = task.failed(fault.failure, str(fault))
     except (Unfit, ProblemError) as error:
         mistake = task.planned and Expectation.INAPPLICABLE not in task.expected
-        outcome = task.failed("crashed", str(error)) if mistake else task.inapplicable(str(error))
+        outcome = task.failed("crashed" if mistake else "", str(error))
     except Exception as error:
         outcome = task.failed("crashed", str(crashed(error, file)))
     return replace(outcome, seconds=round(perf_counter() - start, 6))
@@ -624,18 +611,14 @@ def _opened(run: Run, limit: float) -> Any:
     assert run.solver is not None
     if not isinstance(run.solver, InFile):
         return run.solver.open()
+    from gammabar.harness.run.sandbox import process_for
+
     try:
-        return _process_for(run.solver).open(run.solver, limit, run)
+        return process_for(run.solver).open(run.solver, limit, run)
     except Hung as error:
         raise OutOfTime(out_of_time(limit, str(error))) from None
     except (Died, ProblemError) as error:
         raise Crashed(str(error)) from None
-
-
-def _process_for(solver: InFile) -> Any:
-    from gammabar.harness.run.sandbox import process_for
-
-    return process_for(solver)
 
 
 def _watched(
@@ -668,7 +651,7 @@ def _beside(
     found: dict[str, float | None] = {}
     for name, some in about.items():
         case = Case(problem, Registered(name).open(), unit=run.unit, seed=run.seed)
-        with contextlib.suppress(ProblemError):  # a method that does not run on such data
+        with suppress(ProblemError):  # a method that does not run on such data
             again = check_run(case, some, run.iterations)
             found |= {v.statement: v.tightness for v in again if v.verdict is Ruling.HOLDS}
     return [replace(v, reference=found.get(v.statement)) for v in verdicts]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.harness.registry import everything, find_statements
+from gammabar.harness.registry import everything, find_statement
 from gammabar.harness.run.tasks import InFile, Registered, Run, reference
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run, check_statement
@@ -113,15 +113,15 @@ def check_bounds(
             reasons = "; ".join(dict.fromkeys(one.verdict.reason for one in every))
             raise BoundViolated(f"nothing was checked: {reasons}", [o.verdict for o in every])
     bad = [one for one in found if not one.shown or (strict and one.verdict.says_nothing)]
-    if bad:
-        message = "\n\n".join(one.verdict.explain() for one in bad)
-        if statements is None:  # the first in full, refutations at the front, and the names
-            first, *others = sorted(bad, key=lambda one: one.first)
-            names = ", ".join(one.statement.id for one in others)
-            message = first.verdict.explain()
-            message += f"\n\nand so {len(others)} more: {names}" if others else ""
-        raise BoundViolated(message, [one.verdict for one in found])
-    return [one.verdict for one in found]
+    if not bad:
+        return [one.verdict for one in found]
+    messages = [one.verdict.explain() for one in bad]
+    if statements is None:  # the first in full, refutations at the front, and the names
+        bad.sort(key=lambda one: (not one.refuted, one.verdict.worst_t or 0))
+        names = ", ".join(one.statement.id for one in bad[1:])
+        more = [f"and so {len(bad) - 1} more: {names}"] if names else []
+        messages = [bad[0].verdict.explain(), *more]
+    raise BoundViolated("\n\n".join(messages), [one.verdict for one in found])
 
 
 @dataclass(frozen=True)
@@ -149,10 +149,18 @@ class _Checked:
         run = Run(self.case.name, seed=self.case.seed, unit=self.case.unit)
         return unmet(self.statement, run, self.case.solver) is None
 
+    def explained(self, problem: str, intact: bool) -> _Checked:
+        """The same, explained; nothing is known of a run on data that were changed meanwhile."""
+        verdict, by = self.verdict, type(self.case.solver).__name__
+        if not intact:
+            changed: Any = {"reason": CHANGED, "failure": "crashed"}
+            verdict = Verdict(self.statement.id, Ruling.UNDECIDED, **changed)
+        words = partial(explain, self.statement, verdict, problem=problem, solver=by)
+        return replace(self, verdict=verdict.explained(words))
+
     @property
-    def first(self) -> tuple[bool, int]:
-        """Refutations first, the earliest of them at the front."""
-        return self.verdict.verdict is not Ruling.REFUTED, self.verdict.worst_t or 0
+    def refuted(self) -> bool:
+        return self.verdict.verdict is Ruling.REFUTED
 
 
 def _checked(
@@ -184,15 +192,8 @@ def _checked(
         verdicts = _verdicts(case, list(same.values()), iterations)
         pairs = zip(same.items(), verdicts, strict=True)
         found |= {place: _Checked(s, case, verdict) for (place, s), verdict in pairs}
-    ordered = [found[place] for place in range(len(chosen))]
-    if not _as_it_was(opened):  # nothing is known of a run on data that were changed meanwhile
-        changed: Any = {"reason": CHANGED, "failure": "crashed"}
-        spoilt = (Verdict(one.statement.id, Ruling.UNDECIDED, **changed) for one in ordered)
-        ordered = [replace(one, verdict=v) for one, v in zip(ordered, spoilt, strict=True)]
-    for one in ordered:
-        by = type(one.case.solver).__name__
-        one.verdict.explained(explain(one.statement, one.verdict, problem=name, solver=by))
-    return ordered
+    intact = _as_it_was(opened)
+    return [found[place].explained(name, intact) for place in range(len(chosen))]
 
 
 def _verdicts(case: Case, statements: list[Statement], iterations: int) -> list[Verdict]:
@@ -220,11 +221,9 @@ def _solver(given: Any) -> Any:
         found = reference(given)
         if found is None:
             raise ProblemError("an empty text names no solver")
-        if isinstance(found, InFile) and ":" not in given:
-            from gammabar.solvers.base import solver
-
-            return solver(given)  # it says what is wrong with the name
-        return read_solver(given).open() if isinstance(found, InFile) else found.open()
+        if isinstance(found, InFile):  # without a colon it is a name, which is misspelt
+            found = read_solver(given) if ":" in given else Registered(given)
+        return found.open()
     if isinstance(given, np.ndarray):
         return Recorder(given)
     if inspect.isclass(given):
@@ -282,17 +281,18 @@ def _begun(solver: Any, problem: Problem) -> list[Any]:
 
 
 def _statements(given: Any) -> list[Statement]:
-    alone = isinstance(given, str | Statement) or not isinstance(given, Sequence)
-    if not alone and not given:
+    if isinstance(given, str | Statement) or not isinstance(given, Sequence):
+        given = [given]
+    if not given:
         raise ProblemError("no statement is named, so that nothing would be checked")
-    return [_statement(one) for one in ([given] if alone else given)]
+    return [_statement(one) for one in given]
 
 
 def _statement(given: Any) -> Statement:
     if isinstance(given, Statement):
         return given
     if isinstance(given, str):
-        return find_statements([given])[0]
+        return find_statement(given)
     for statement in STATEMENTS.values():
         if statement.body is given:
             return statement

@@ -17,7 +17,7 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -44,7 +44,7 @@ from gammabar.problems.environment import extra_module
 
 #: Exceptions that users can do something about, which travel.
 _RAISED = {"ProblemError": ProblemError, "OSError": OSError, "MemoryError": MemoryError}
-_ENGINE, _SANDBOX = "gammabar.harness.run.engine", "gammabar.harness.run.sandbox"
+_SANDBOX = "gammabar.harness.run.sandbox"
 #: Seconds to wait for the scheduler of a cluster.
 CONNECT = 10
 
@@ -54,9 +54,6 @@ class _Worker(Process):
 
     def __init__(self, single: bool) -> None:
         super().__init__(*started(f"{__name__}:serve", single))
-        self._prepared: set[str] = set()
-        #: Whether a task was interrupted in it, in the midst of who knows what.
-        self.interrupted = False
 
     def call(self, function: str, arguments: dict[str, Any], limit: float) -> Any:
         """What a function returns; exceptions that users can do something about are raised here."""
@@ -67,15 +64,13 @@ class _Worker(Process):
             return answer["result"]
         raise _RAISED[answer["raised"]](*answer["arguments"])
 
-    def prepare(self, function: str, arguments: dict[str, Any] | None = None) -> None:
-        """Call a function whose time does not count; once, if it has no arguments."""
-        if arguments is None and function in self._prepared:
-            return
+    def prepare(self, solver: Any) -> None:
+        """Import what tasks need, and start the process of a user's solver: none of its time."""
+        mine = asdict(solver) if isinstance(solver, InFile) else None
         try:
-            self.call(function, arguments or {}, START)
+            self.call(f"{_SANDBOX}:_prepare", {"solver": mine}, START)
         except (Died, Hung) as error:
             raise RuntimeError(f"a process that is to run solvers did not start: {error}") from None
-        self._prepared.add(function)
 
 
 class Pool:
@@ -88,7 +83,7 @@ class Pool:
     def __init__(self, single: bool = True) -> None:
         self._single = single
         self._idle: list[_Worker] = []
-        self._all: set[_Worker] = set()
+        self._busy: set[_Worker] = set()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -103,12 +98,13 @@ class Pool:
         start = monotonic()
         try:
             with self._worker() as worker:
-                worker.prepare(f"{_ENGINE}:_warm_up")
-                self._invite(worker, task.run.solver)
+                worker.prepare(task.run.solver)
                 arguments, limit = {"values": task.as_dict()}, task.limit + GRACE
-                answer = worker.call(f"{_ENGINE}:_perform_values", arguments, limit)
-                outcome = Outcome.from_dict(answer)
-                worker.interrupted = any(v.failure == "timeout" for v in outcome.verdicts)
+                outcome = Outcome.from_dict(
+                    worker.call("gammabar.harness.run.engine:_perform_values", arguments, limit)
+                )
+                if any(verdict.failure == "timeout" for verdict in outcome.verdicts):
+                    worker.close()  # it was interrupted in the midst of who knows what
                 return outcome
         except Hung:
             failure, reason = "timeout", out_of_time(task.limit, ", its process was killed")
@@ -120,7 +116,7 @@ class Pool:
         """Load a user's solver, see `gammabar.harness.run.sandbox`."""
         try:
             with self._worker() as worker:
-                self._invite(worker, solver)
+                worker.prepare(solver)
                 arguments = {"solver": asdict(solver), "limit": limit, "resembling": resembling}
                 found: dict[str, Any] = worker.call(f"{_SANDBOX}:_probe", arguments, limit + GRACE)
                 return found
@@ -140,14 +136,23 @@ class Pool:
                 raise ProblemError(f"{name}: {error}") from None
 
         names = list(requests)
-        for place, found in in_threads(call, names, jobs, self):
+        for place, found in self.in_threads(call, names, jobs):
             yield names[place], found
 
-    @staticmethod
-    def _invite(worker: _Worker, solver: Any) -> None:
-        """The process of a user's solver is started in time that does not count."""
-        if isinstance(solver, InFile):
-            worker.prepare(f"{_SANDBOX}:_invite", {"solver": asdict(solver)})
+    def in_threads(
+        self, call: Callable[[Any], Any], requests: Sequence[Any], jobs: int
+    ) -> Iterator[tuple[int, Any]]:
+        """Numbers of requests and answers to them, as done; then the pool is closed."""
+        threads, futures = ThreadPoolExecutor(jobs), {}
+        try:
+            futures = {threads.submit(call, one): place for place, one in enumerate(requests)}
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+            self.close()  # so that nobody waits any more
+            threads.shutdown()
 
     @contextmanager
     def _worker(self) -> Iterator[_Worker]:
@@ -155,53 +160,36 @@ class Pool:
             if self._closed:
                 raise Died("the run was interrupted")
             worker = self._idle.pop() if self._idle else _Worker(self._single)
-            self._all.add(worker)
+            self._busy.add(worker)
+        well = False
         try:
             yield worker
-        except BaseException as error:
-            worker.interrupted = not isinstance(error, ProblemError)  # which is an answer
+            well = not worker.closed
+        except ProblemError:  # which is an answer
+            well = True
             raise
         finally:
-            self._release(worker)
-
-    def _release(self, worker: _Worker) -> None:
-        with self._lock:
-            if not worker.interrupted and not self._closed:
-                self._idle.append(worker)
-                return
-            self._all.discard(worker)
-        worker.close()
+            with self._lock:
+                self._busy.discard(worker)
+                well = well and not self._closed
+                if well:
+                    self._idle.append(worker)
+            if not well:
+                worker.close()
 
     def close(self) -> None:
         """End all processes, also those at work."""
         with self._lock:
             self._closed = True
-            idle, busy = list(self._idle), self._all.difference(self._idle)
-            self._idle, self._all = [], set()
-        for worker in busy | set(idle):
-            worker.dismiss()  # they end at once, and end what they have started
+            idle, self._idle = self._idle, []
+            for worker in (*self._busy, *idle):
+                worker.dismiss()  # they end at once, and end what they have started
         for worker in idle:
             worker.close()
 
 
 #: Seconds that are waited for what has no limit.
 _FOREVER = 10.0**6
-
-
-def in_threads(
-    call: Any, requests: Sequence[Any], jobs: int, pool: Pool
-) -> Iterator[tuple[int, Any]]:
-    """Numbers of requests and what a function says to them, as done; threads wait for the pool."""
-    threads, futures = ThreadPoolExecutor(jobs), {}
-    try:
-        futures = {threads.submit(call, one): place for place, one in enumerate(requests)}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    finally:
-        for future in futures:
-            future.cancel()
-        pool.close()  # so that nobody waits any more
-        threads.shutdown()
 
 
 # --- in a worker -----------------------------------------------------------------------------

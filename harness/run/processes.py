@@ -104,11 +104,7 @@ class Process:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._output, selectors.EVENT_READ)
         self._rest = bytearray()
-
-    @property
-    def pid(self) -> int:
-        """The number of the process."""
-        return self._process.pid
+        self.pid = self._process.pid
 
     @property
     def closed(self) -> bool:
@@ -150,14 +146,14 @@ class Process:
         try:
             code = self._process.wait(END)
         except subprocess.TimeoutExpired:
-            self.close()
-            return "its process closed the pipe to us"
+            code = None
         self.close()
+        if code is None:
+            return "its process closed the pipe to us"
         if code >= 0:
             return f"its process ended with exit code {code}"
-        name = signal.Signals(-code).name
         hint = ": out of memory?" if -code == signal.SIGKILL else ""
-        return f"its process was ended by {name}{hint}"
+        return f"its process was ended by {signal.Signals(-code).name}{hint}"
 
     def where(self, file: str) -> str:
         """End the process, and say which line of the file it was at."""
@@ -178,30 +174,27 @@ class Process:
         found = (re.fullmatch(pattern, line) for line in stack if file)
         return next((f" ({one[1]}, line {one[2]}, in {one[3]})" for one in found if one), "")
 
-    def kill(self) -> None:
-        """End the process and its group, at once; whoever waits for its answer gets `Died`."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)  # its session is its own, so the group is as well
-        self._process.kill()
-
     def dismiss(self) -> None:
         """Tell the process to end, as it does when there is nobody to answer any more."""
         with contextlib.suppress(OSError, ValueError):
             self._input.close()
 
     def close(self) -> None:
-        """End the process and forget it."""
-        if not self.closed:
-            self.dismiss()
-            if self.gentle:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(END)
-            self.kill()
-            self._process.wait()
-            self._selector.close()
-            for stream in (self._input, self._output, self._dump):
-                with contextlib.suppress(BrokenPipeError):  # a request that nobody will read
-                    stream.close()
+        """End the process and its group, and forget it."""
+        if self.closed:
+            return
+        self.dismiss()
+        if self.gentle:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(END)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)  # its session is its own, so the group is as well
+        self._process.kill()
+        self._process.wait()
+        self._selector.close()
+        for stream in (self._input, self._output, self._dump):
+            with contextlib.suppress(BrokenPipeError):  # a request that nobody will read
+                stream.close()
 
 
 def serving(leave: Callable[[], Any]) -> tuple[queue.SimpleQueue[Any], BinaryIO]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import inspect
 import json
 import os
 import platform
@@ -72,13 +71,12 @@ def search_key(
     """
     home = str(statement.body.__module__)
     ours = _is_ours(home)
-    beside = getattr(sys.modules.get(home), "__file__", "") or ""
     return _hash(
         {
             "statement": statement.id,
             "elsewhere": _elsewhere([statement]),
             "papers": [] if ours else [(one.digest(), _neighbours(one.path)) for one in papers],
-            "beside": {} if ours else _neighbours(beside),
+            "beside": {} if ours else _neighbours(_beside(home)),
             "solvers": [
                 (_solver(ref), {name: [*values] for name, values in some.items()})
                 for ref, some in solvers
@@ -107,10 +105,7 @@ def source() -> str:
 
 def source_with(module: str) -> str:
     """The same with a module, and the Python files beside it, where it is not of the project."""
-    if _is_ours(module):
-        return source()
-    file = getattr(sys.modules.get(module), "__file__", "") or ""
-    return _hash([source(), module, _neighbours(file)])
+    return source() if _is_ours(module) else _hash([source(), module, _neighbours(_beside(module))])
 
 
 def _hash(value: Any) -> str:
@@ -128,13 +123,9 @@ def _is_ours(module: str) -> bool:
 
 def _elsewhere(statements: Iterable[Statement]) -> dict[str, str]:
     """Files of statements that are in no paper of ours: a test's own module, say."""
-    found: dict[str, str] = {}
-    for name in {str(statement.body.__module__) for statement in statements}:
-        module = None if _is_ours(name) else sys.modules.get(name)
-        file = inspect.getsourcefile(module) if module else None
-        if file and Path(file).is_file():
-            found[name] = _digest(Path(file))
-    return found
+    names = {str(statement.body.__module__) for statement in statements}
+    files = {name: _beside(name) for name in names if not _is_ours(name)}
+    return {name: _digest(Path(file)) for name, file in files.items() if Path(file).is_file()}
 
 
 def _solver(solver: SolverRef | None) -> list[Any] | None:
@@ -144,6 +135,11 @@ def _solver(solver: SolverRef | None) -> list[Any] | None:
     if not isinstance(solver, InFile):
         return [solver.text]
     return [solver.text, solver.code, _neighbours(solver.file)]
+
+
+def _beside(module: str) -> str:
+    """The file of a module, if it has one."""
+    return getattr(sys.modules.get(module), "__file__", "") or ""
 
 
 def _neighbours(file: str) -> dict[str, str]:
@@ -186,11 +182,16 @@ def _file(name: str) -> str | None:
 # --- for people ------------------------------------------------------------------------------
 
 
+def _program() -> str:
+    name = Path(sys.argv[0]).name
+    return "gammabar" if name == "__main__.py" else name  # python -m gammabar
+
+
 def origin() -> dict[str, Any]:
     """Command; versions of gammabar, Python and libraries; machine; commit, if it is a clone."""
     libraries = ("numpy", "scipy", "numba", "python-flint", "scikit-learn")
     return {
-        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": shlex.join([_program(), *sys.argv[1:]]),
         "gammabar": _version("gammabar"),
         "commit": _commit(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",

@@ -124,18 +124,17 @@ class _RemoteSolver:
         return self._process.iterates()
 
 
-class _SolverProcess:
+class _SolverProcess(Process):
     """The process of a user's solver; one for all runs of a solver, as long as it is well."""
 
     def __init__(self) -> None:
         # As many threads as the process beside it: it has the same environment.
-        self._process = Process(*started(f"{__name__}:_serve", single=False))
+        super().__init__(*started(f"{__name__}:_serve", single=False))
         self._solver: InFile | None = None
         self._deadline, self._limit = 0.0, 0.0
         self._running = False
         self._number = 0
         self._end = "its process is gone"
-        self.lost = False
         self._ask({})
         try:
             self._next(monotonic() + START)  # it has imported everything
@@ -146,7 +145,7 @@ class _SolverProcess:
 
     def takes(self, solver: InFile) -> bool:
         """Whether it can be used for a solver: another one may have left something behind."""
-        return not self.lost and self._solver in (None, solver)
+        return not self.closed and self._solver in (None, solver)
 
     def open(self, solver: InFile, limit: float, run: Run | None = None) -> _RemoteSolver:
         """Load the solver, and get ready for a run; raises `ProblemError`, `Died` or `Hung`."""
@@ -199,15 +198,14 @@ class _SolverProcess:
         except Died as error:
             raise Crashed(str(error)) from None
         except Hung as error:
-            where = str(error)
+            place = str(error)
         except OutOfTime:  # our own, while we waited for the solver
-            self.lost = True
-            where = self._process.where(self._solver.file)
-        raise OutOfTime(out_of_time(self._limit, where))
+            place = self.where(self._solver.file)
+        raise OutOfTime(out_of_time(self._limit, place))
 
     def stop(self) -> None:
         """End the run, if there is one, and whatever it has left behind."""
-        if self._running and not self.lost:
+        if self._running and not self.closed:
             self._running = False
             try:
                 self._ask({"stop": True})
@@ -216,30 +214,25 @@ class _SolverProcess:
                     pass
             except (Died, Hung, Crashed):
                 self.close()
-        end_orphans(keep=() if self.lost else (self._process.pid,))
+        end_orphans(keep=() if self.closed else (self.pid,))
 
     def close(self) -> None:
         """End the process, and all that it has started."""
-        self.lost = True
-        self._process.close()
+        super().close()
         end_orphans(keep=())
 
     def _ask(self, request: dict[str, Any]) -> None:
-        if not self.lost:
+        if not self.closed:
             try:
-                self._process.send(json.dumps(request).encode())
+                self.send(json.dumps(request).encode())
             except Died as error:
-                self.lost, self._end = True, str(error)  # raised where the answer is waited for
+                self._end = str(error)  # raised where the answer is waited for
 
     def _next(self, deadline: float) -> dict[str, Any]:
-        if self.lost:
+        if self.closed:
             raise Died(self._end)
-        file = "" if self._solver is None else self._solver.file
         try:
-            return _decode(self._process.line(deadline, file))
-        except (Died, Hung):
-            self.lost = True
-            raise
+            return _decode(self.line(deadline, "" if self._solver is None else self._solver.file))
         except _NoMessage:
             raise self._nonsense() from None
 
@@ -268,15 +261,17 @@ def settle() -> None:
 
 @atexit.register
 def _dismiss() -> None:
-    global _PROCESS
     if _PROCESS is not None:
         _PROCESS.close()
-        _PROCESS = None
 
 
-def _invite(solver: dict[str, str]) -> None:
-    """Start a process for a solver, given as the fields of `InFile`."""
-    process_for(InFile(**solver))
+def _prepare(solver: dict[str, str] | None) -> None:
+    """Import what tasks need, and start a process for a solver, given as the fields of `InFile`."""
+    import gammabar.oracle
+
+    _ = gammabar.oracle.solve
+    if solver is not None:
+        process_for(InFile(**solver))
 
 
 def _probe(solver: dict[str, str], limit: float, resembling: bool = False) -> dict[str, Any]:

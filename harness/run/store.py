@@ -109,9 +109,8 @@ def _opened(run: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> list[Result]:
     return found
 
 
-def _named(run: tuple[Any, ...]) -> str:
+def _named(key: Any, solver: str, problem: str, seed: int, *_: object) -> str:
     """What a person knows a record by."""
-    key, solver, problem, seed, *_ = run
     by = f" by {solver}" if solver else ""
     return f"{_short(key)} (on {problem or 'its own data'}{by}, seed {seed})"
 
@@ -239,20 +238,16 @@ class Store:
             for place, (verdict, expected) in pairs
         ]
         with self._trouble(), self._transaction():
+            values = "VALUES (?, ?, ?, ?, ?, ?, ?)"
             self._base.execute(
-                "INSERT OR REPLACE INTO trajectories"
-                " (key, solver, problem, seed, iterations, failed, seconds)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (key, *row),
+                f"INSERT OR REPLACE INTO trajectories ({_RUN}) {values}", (key, *row)
             )
             self._base.execute("DELETE FROM results WHERE key = ?", (key,))
-            self._base.executemany(
-                "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", results
-            )
+            values = "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            self._base.executemany(f"INSERT INTO results {values}", results)
             if outcome.data:
-                self._base.execute(
-                    "INSERT OR REPLACE INTO data VALUES (?, ?)", (problem, outcome.data)
-                )
+                data = problem, outcome.data
+                self._base.execute("INSERT OR REPLACE INTO data VALUES (?, ?)", data)
         self.written += 1
 
     def get(self, key: str) -> Outcome | None:
@@ -307,7 +302,7 @@ class Store:
             try:
                 found += _opened(row, of.pop(row[0], []))
             except _Damaged as error:
-                self._complain(f"{self.path}: the record {_named(row)} is damaged ({error})")
+                self._complain(f"{self.path}: the record {_named(*row)} is damaged ({error})")
         for key in of:
             self._complain(f"{self.path}: there are results of {_short(key)}, but not its run")
         return found
@@ -338,19 +333,14 @@ class Store:
             raise ProblemError(f"{self.path}: {self._sentence('disk is full')}") from error
 
     def _sentence(self, error: str) -> str:
-        if "disk is full" in error:
-            return (
-                f"no space left on the disk; what this run has stored before"
-                f" ({self.written} trajectories) is kept, so make room and go on with --resume"
-            )
-        if "locked" in error:
-            return f"another run has kept it locked for {PATIENCE:g} s"
-        if "not a database" in error:
-            return "is no SQLite file"
-        if "unable to open" in error:
-            return "cannot be opened or made"
-        if "readonly" in error:
-            return "may not be written to"
-        if "malformed" in error or "no such" in error or "corrupt" in error:
-            return f"is damaged ({error}): put it aside and run again without it"
-        return error
+        damaged = f"is damaged ({error}): put it aside and run again without it"
+        known = {
+            "disk is full": "no space left on the disk; what this run has stored before"
+            f" ({self.written} trajectories) is kept, so make room and go on with --resume",
+            "locked": f"another run has kept it locked for {PATIENCE:g} s",
+            "not a database": "is no SQLite file",
+            "unable to open": "cannot be opened or made",
+            "readonly": "may not be written to",
+            **dict.fromkeys(("malformed", "no such", "corrupt"), damaged),
+        }
+        return next((sentence for word, sentence in known.items() if word in error), error)

@@ -26,26 +26,20 @@ from xml.etree import ElementTree as xml
 from gammabar.harness.verify.parameters import PREFIX
 from gammabar.harness.verify.verdict import Expectation, Ruling, Verdict
 from gammabar.problems import ProblemError
-from gammabar.problems.options import typed_options
+from gammabar.problems.options import split_options, typed_options
 from gammabar.problems.output import finite, write_whole
 
 # --- solvers ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Registered:
-    """A solver of the registry, with options perhaps."""
+class _Reference:
+    """The text that names a solver."""
 
     text: str
     #: Whether it is a user's own, which is not trusted to behave.
-    foreign: ClassVar[bool] = False
-    #: The user's file.
-    file: ClassVar[str] = ""
-
-    @property
-    def name(self) -> str:
-        """The name in the registry."""
-        return self.text.partition(":")[0].strip()
+    foreign: ClassVar[bool] = True
+    _option: ClassVar[str]
 
     @property
     def title(self) -> str:
@@ -55,7 +49,24 @@ class Registered:
     @property
     def option(self) -> tuple[str, str]:
         """How the command line takes it."""
-        return "--solver", self.text
+        return self._option, self.text.removeprefix(TRAJECTORY)
+
+
+@dataclass(frozen=True)
+class Registered(_Reference):
+    """A solver of the registry, with options perhaps.
+
+    >>> Registered("dual-acceleration:loss=logistic,step=0.5").open().step
+    0.5
+    """
+
+    foreign: ClassVar[bool] = False
+    file: ClassVar[str] = ""
+    _option: ClassVar[str] = "--solver"
+
+    @property
+    def name(self) -> str:
+        return self.text.partition(":")[0].strip()
 
     @property
     def own(self) -> bool:
@@ -67,21 +78,21 @@ class Registered:
         """Whether it is a mere name, without options."""
         return self.text == self.name
 
-    def _options(self) -> tuple[list[str], list[str]]:
-        """Options that have a value, and names of those that may have any: "loss=*"."""
-        parts = [part.strip() for part in self.text.partition(":")[2].split(",")]
-        free = [part for part in parts if part.endswith("=*")]
-        return [part for part in parts if part not in free], [part[:-2].strip() for part in free]
+    @property
+    def options(self) -> dict[str, str]:
+        """Its options and their values, as texts; "*" is any value."""
+        known = [option.name for option in fields(self._made())]
+        return split_options(self.name, self.text.partition(":")[2], known)
 
     @property
     def free(self) -> list[str]:
         """Options that may have any value, as in "dual-acceleration:loss=*"."""
-        return self._options()[1]
+        return [name for name, value in self.options.items() if value == "*"]
 
     @property
     def fixed(self) -> Registered:
         """The solver without its free options, which have their defaults then."""
-        kept = ",".join(self._options()[0])
+        kept = ",".join(f"{name}={v}" for name, v in self.options.items() if v != "*")
         return Registered(f"{self.name}:{kept}" if kept else self.name)
 
     def means(self, other: Registered) -> bool:
@@ -91,15 +102,19 @@ class Registered:
             return False
         return bool(replace(mine, **{name: getattr(its, name) for name in self.free}) == its)
 
-    def open(self) -> Any:
-        """The solver itself."""
+    def _made(self) -> Any:
+        """The class of the solver."""
         from gammabar.solvers.base import solver
 
         if self.own:
             from gammabar.harness.registry import open_plugin
 
             open_plugin(self.name)
-        made = solver(self.name)
+        return solver(self.name)
+
+    def open(self) -> Any:
+        """The solver itself."""
+        made = self._made()
         hints = typing.get_type_hints(made)
         kinds = {one.name: hints[one.name] for one in fields(made)}
         values = typed_options(self.name, self.text.partition(":")[2], kinds)
@@ -114,16 +129,15 @@ _IN_FILE = re.compile(r"(?P<file>.+?\.py|.+):(?P<made>[^\W\d]\w*)(?::(?P<options
 
 
 @dataclass(frozen=True)
-class InFile:
+class InFile(_Reference):
     """A solver in a user's file: "my.py:MySolver", with options perhaps.
 
     `code` is the text of the file; None where nobody will run it, as in results that were stored.
     """
 
-    text: str
     code: str | None = field(default=None, repr=False)
-    foreign: ClassVar[bool] = True
     name: ClassVar[str] = ""
+    _option: ClassVar[str] = "--solver-file"
 
     @property
     def parts(self) -> tuple[str, str, str]:
@@ -137,19 +151,12 @@ class InFile:
 
     @property
     def file(self) -> str:
-        """The user's file."""
         return self.parts[0]
 
     @property
     def title(self) -> str:
-        """What it is called in messages."""
         _, made, options = self.parts
         return made + f":{options}" * bool(options)
-
-    @property
-    def option(self) -> tuple[str, str]:
-        """How the command line takes it."""
-        return "--solver-file", self.text
 
     def open(self) -> Any:
         """The solver itself; that runs the user's file."""
@@ -165,21 +172,14 @@ TRAJECTORY = "trajectory:"
 
 
 @dataclass(frozen=True)
-class Recorded:
+class Recorded(_Reference):
     """Iterates in a file: "trajectory:w.npy", or with options "trajectory:w.npy:step=0.5"."""
 
-    text: str
-    foreign: ClassVar[bool] = True
     name: ClassVar[str] = ""
-
-    @property
-    def option(self) -> tuple[str, str]:
-        """How the command line takes it."""
-        return "--trajectory", self.text.removeprefix(TRAJECTORY)
+    _option: ClassVar[str] = "--trajectory"
 
     @property
     def file(self) -> str:
-        """The user's file."""
         return _OPTIONS.sub("", self.option[1])
 
     title = file
@@ -217,11 +217,7 @@ def solver_name(text: str) -> str:
 
 
 def open_solver(text: str) -> Any:
-    """The solver of the registry that a text names, with its options.
-
-    >>> open_solver("dual-acceleration:loss=logistic,step=0.5").step
-    0.5
-    """
+    """The solver of the registry that a text names, with its options."""
     return Registered(text).open()
 
 
@@ -275,12 +271,10 @@ class Run:
 
     @property
     def foreign(self) -> bool:
-        """Whether the solver is a user's own."""
         return self.solver is not None and self.solver.foreign
 
     @property
     def by(self) -> str:
-        """The text of the solver; "" if there is none."""
         return "" if self.solver is None else self.solver.text
 
 
@@ -302,12 +296,10 @@ class Task:
     depends: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """From JSON."""
         run, solver = values["run"], values["run"]["solver"]
         found: SolverRef | None = None
         if solver is not None:
@@ -322,14 +314,9 @@ class Task:
         return cls(**(values | lists | {"run": Run(**(run | {"solver": found}))}))
 
     def failed(self, failure: str, reason: str, seconds: float = 0.0) -> Outcome:
-        """Nothing is known, because something went wrong."""
-        return self._all(seconds, Ruling.UNDECIDED, reason=reason, failure=failure)
-
-    def inapplicable(self, reason: str) -> Outcome:
-        """The problem does not fit."""
-        return self._all(0.0, Ruling.INAPPLICABLE, reason=reason)
-
-    def _all(self, seconds: float, ruling: Ruling, **more: Any) -> Outcome:
+        """Nothing is known: something went wrong, or ("") the problem does not fit."""
+        ruling = Ruling.UNDECIDED if failure else Ruling.INAPPLICABLE
+        more: Any = {"reason": reason, "failure": failure}
         return Outcome(tuple(Verdict(one, ruling, **more) for one in self.statements), seconds)
 
 
@@ -348,13 +335,11 @@ class Outcome:
         return any(verdict.failure for verdict in self.verdicts)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
         verdicts = [v.as_dict() for v in self.verdicts]
         return {"verdicts": verdicts, "seconds": self.seconds, "data": self.data}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """From JSON."""
         verdicts = tuple(verdict_from(v) for v in values["verdicts"])
         return cls(verdicts, float(values["seconds"]), values.get("data", ""))
 
@@ -366,8 +351,6 @@ def verdict_from(values: dict[str, Any]) -> Verdict:
 
 
 # --- results ---------------------------------------------------------------------------------
-
-VERDICTS = tuple(Ruling)
 
 
 @dataclass(frozen=True)
@@ -426,12 +409,6 @@ class Result:
         return {name: document[name] for name in first} | document
 
 
-def results_of(task: Task, outcome: Outcome) -> list[Result]:
-    """The results of a task."""
-    pairs = zip(outcome.verdicts, task.expected, strict=True)
-    return [Result(verdict, task.run, expected, outcome.seconds) for verdict, expected in pairs]
-
-
 def settle(results: list[Result]) -> list[Result]:
     """What is expected of claims that are false, now that all runs are known.
 
@@ -439,11 +416,10 @@ def settle(results: list[Result]) -> list[Result]:
     options: where one run has refuted it, the others may end either way.
     """
 
-    def place(result: Result) -> tuple[str, str]:
-        return result.verdict.statement, result.run.problem
+    def place(result: Result) -> tuple[str, str, str]:
+        return result.verdict.statement, result.run.problem, result.expected
 
-    false = [result for result in results if result.expected == Expectation.REFUTED]
-    refuted = {place(result) for result in false if result.verdict.verdict is Ruling.REFUTED}
+    refuted = {place(result) for result in results if result.verdict.verdict is Ruling.REFUTED}
     return [
         replace(result, expected=Expectation.EITHER)
         if result.expected == Expectation.REFUTED != result.verdict.verdict
@@ -507,7 +483,7 @@ def summarise(results: Iterable[Result]) -> dict[str, int]:
     """How many there are of each verdict, how many were not expected, and how many failed."""
     results = list(results)
     counts = Counter(result.verdict.verdict for result in results)
-    return {name: counts[name] for name in VERDICTS} | {
+    return {name: counts[name] for name in Ruling} | {
         "results": len(results),
         "unexpected": sum(not result.as_expected for result in results),
         "failures": sum(bool(result.verdict.failure) for result in results),
@@ -531,8 +507,7 @@ def write_junit(path: Path, results: list[Result], explain: Callable[[Result], s
     root = xml.Element("testsuites", name="gammabar")
     ordered = sorted(results, key=lambda result: result.source)
     for source, group in groupby(ordered, key=lambda result: result.source):
-        suite = xml.SubElement(root, "testsuite", name=source)
-        some = list(group)
+        suite, some = xml.SubElement(root, "testsuite", name=source), list(group)
         cases = [_case(suite, result, explain) for result in some]
         # A run counts once, though several statements are about it.
         seconds = sum(seconds for _, seconds in {(r.run, r.seconds) for r in some})

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.abc
-import importlib.util
 import inspect
 import os
 import sys
@@ -62,7 +61,6 @@ def read_files(path: str) -> Files:
 
 
 def _text_of(path: Path) -> str:
-    """The text of a Python file."""
     if not path.is_file():
         raise ProblemError(f"{path}: is no file")
     try:
@@ -80,7 +78,7 @@ def load_files(path: str, files: Files, name: str) -> tuple[ModuleType, ...]:
     if folder not in sys.path:
         sys.path.insert(0, folder)  # it may import its neighbours
     forget(name)
-    finder = _Finder(path, dict(files), name)
+    finder = _Finder(path, files, name)
     sys.meta_path.insert(0, finder)
     try:
         return tuple(_imported(one, path) for one in finder.names())
@@ -111,13 +109,14 @@ def _imported(name: str, path: str) -> ModuleType:
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds modules in texts rather than in files, which need not be on this machine."""
 
-    def __init__(self, path: str, files: dict[str, str], name: str) -> None:
-        self.path, self.name = Path(path), name
-        self.files = {self._module(file): (file, text) for file, text in files.items()}
-
-    def _module(self, file: str) -> str:
-        parts = [part for part in Path(file).with_suffix("").parts if part != "__init__"]
-        return ".".join((self.name, *parts))
+    def __init__(self, path: str, files: Files, name: str) -> None:
+        self.name = name
+        #: Where each module comes from, and its text.
+        self.files: dict[str, tuple[Path, str]] = {}
+        for file, text in files:
+            parts = [part for part in Path(file).with_suffix("").parts if part != "__init__"]
+            place = Path(path) if path.endswith(".py") else Path(path, file)
+            self.files[".".join((name, *parts))] = place, text
 
     def names(self) -> Iterator[str]:
         """Every module, packages first; refuters are left to whoever checks a witness."""
@@ -126,20 +125,15 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if name not in self.files:
             return None
-        file, _ = self.files[name]
-        package = Path(file).name == "__init__.py"
-        origin = self._origin(file)
-        spec = importlib.util.spec_from_loader(name, self, origin=origin, is_package=package)
-        if spec is not None:
-            spec.has_location = True
+        origin = self.files[name][0]
+        package = name == self.name or origin.name == "__init__.py"
+        spec = ModuleSpec(name, self, origin=str(origin), is_package=package)
+        spec.has_location = True
         return spec
 
-    def _origin(self, file: str) -> str:
-        return str(self.path / file) if self.path.suffix != ".py" else str(self.path)
-
     def exec_module(self, module: ModuleType) -> None:
-        file, text = self.files[module.__name__]
-        exec(compile(text, self._origin(file), "exec"), vars(module))
+        origin, text = self.files[module.__name__]
+        exec(compile(text, str(origin), "exec"), vars(module))
 
 
 def _line_of(error: BaseException, path: str) -> str:
@@ -155,9 +149,8 @@ def _line_of(error: BaseException, path: str) -> str:
 
 
 def _last_line(error: BaseException) -> str:
-    """An exception in one line."""
     text = str(error).strip().replace("\n", " ")
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return type(error).__name__ + (f": {text}" if text else "")
 
 
 def read_solver(text: str) -> InFile:
@@ -189,9 +182,8 @@ def load(reference: InFile) -> Any:
         STATEMENTS.clear()
         STATEMENTS.update(known)
     found = _found(path, name, module)
-    if inspect.isclass(found):
-        return _instance(path, name, found, options)
-    return _function(path, name, found, options)
+    make = _instance if inspect.isclass(found) else _function
+    return make(path, name, found, options)
 
 
 def as_solver_class(name: str, path: str, found: Any) -> Any:
@@ -250,7 +242,6 @@ def _function(path: str, name: str, found: Any, options: str) -> Any:
 
 
 def _kinds_of(function: Any) -> dict[str, Any]:
-    """The types of the named arguments of a function."""
     named = arguments_of(function)[1]
     return {n: _kind_of(p.default) for n, p in named.items()} | _hints(function)
 

@@ -56,6 +56,8 @@ _GROWN = 1 + 8 * ROUNDOFF
 _HUGE = 2.0**1000
 #: Rows with at most so many entries are kept as one matrix of balls.
 _MATRIX = 1 << 18
+#: So many rows of balls are kept.
+_KEPT = 50_000
 
 
 class TooLarge(ProblemError):
@@ -80,23 +82,31 @@ class _Space:
         #: Not below the largest norm of a row, even where that is no normal double; not above it.
         self.radius: float = self._bounds.radius
         self.least_radius: float = self._bounds.radius_bounds()[0]
-        #: What may be left of sums of as many numbers: rounding must be small beside it.
+        #: The size of sums of n + d numbers: of what is left of them rounding must be a small part.
         self.long_sum = (self.n + self.dimension) * self.least_radius
         self._cache: dict[Any, Any] = {}
 
     @property
     def unit_factor(self) -> Number:
         """What the exact rows are multiplied by: 1, or one over the exact largest norm."""
-        return self._at_precision("factor", self._factor)
+        if not self.problem._is_unit:
+            return number(1)
+        return self._at_precision("factor", lambda: 1 / sqrt(number(self._radius_squared)))
 
-    def _factor(self) -> Number:
-        return 1 / sqrt(number(self._radius_squared)) if self.problem._is_unit else number(1)
+    def gram(self) -> Any:
+        """All ⟨a_i, a_j⟩ as an arb_mat: for small problems."""
+        square = self.unit_factor * self.unit_factor
+        return self._at_precision("gram", lambda: self._gram() * square)
+
+    def _gram(self) -> Any:
+        """The same for the rows in the units of the data."""
+        raise NotImplementedError
 
     @cached_property
     def _radius_squared(self) -> Any:
         return largest_norm(self.problem.points)  # type: ignore[attr-defined]
 
-    def _at_precision(self, name: str, make: Any) -> Any:
+    def _at_precision(self, name: str | int, make: Any) -> Any:
         key = name, precision()
         if key not in self._cache:
             self._cache[key] = make()
@@ -180,11 +190,10 @@ class LinearSpace(_Space):
         for i in np.flatnonzero(squares < 2.0**-600 * largest).tolist():
             row = problem.X[i].toarray() if hasattr(problem.X, "toarray") else problem.X[i]
             row = np.asarray(row, dtype=np.float64).ravel()
+            shares[i] = 0.0
             if row.any():
                 short = math.ldexp(length(row), -power) / math.sqrt(largest)
                 shares[i] = max(short, 2.0**-1000)
-            else:
-                shares[i] = 0.0
         if isinstance(problem, MulticlassProblem):  # a row has the norm of its point
             shares = shares[problem._unpack(np.arange(self.n))[0]]
         return np.minimum(shares * (1 + 4 * error), 1.0)
@@ -204,6 +213,11 @@ class LinearSpace(_Space):
         pairs = zip(u.tolist(), v.tolist(), strict=True)
         return total(arb(a) * arb(b) for a, b in pairs if a and b)
 
+    def exact_square(self, q: Floats) -> Number:
+        """‖Aᵀq‖² for doubles q."""
+        column = self.exact_combination([arb(v) for v in q.tolist()])
+        return total(v * v for v in column.entries())
+
     def exact_combination(self, q: list[Number]) -> Any:
         """Aᵀq for balls q: a column of balls (an arb_mat) in the representation of w."""
         out = [arb(0)] * self.dimension
@@ -220,44 +234,30 @@ class LinearSpace(_Space):
                 matrix[i, j] = x
         return matrix
 
-    def gram(self) -> Any:
-        """All ⟨a_i, a_j⟩ as an arb_mat: for small problems."""
-        return self._at_precision("gram", self._gram)
-
     def _gram(self) -> Any:
         matrix = self._at_precision("matrix", self._matrix)
-        return matrix * matrix.transpose() * (self.unit_factor * self.unit_factor)
+        return matrix * matrix.transpose()
 
     def _row(self, i: int) -> list[tuple[int, Number]]:
         """The entries of a_i that are not zero, in the units of the data."""
-        if (i, precision()) in self._cache:
-            return self._cache[i, precision()]
+        if len(self._cache) >= _KEPT and (i, precision()) not in self._cache:
+            return self._entries(i)
+        return self._at_precision(i, lambda: self._entries(i))
+
+    def _entries(self, i: int) -> list[tuple[int, Number]]:
         problem = self.problem
-        if isinstance(problem, MulticlassProblem):
-            entries = _multiclass_row(problem, i)
-        else:
-            entries = _entries(problem.X, i, int(problem.y[i]))
-        if len(self._cache) < 50_000:
-            self._cache[i, precision()] = entries
-        return entries
+        if not isinstance(problem, MulticlassProblem):
+            return _entries(problem.X, i, int(problem.y[i]))
+        (point,), (right,), (wrong,) = problem._unpack(np.array([i]))
+        entries, root = _entries(problem.X, point, 1), arb(2).sqrt()
+        signed = ((int(right), 1), (int(wrong), -1))
+        return [(j * problem.k + c, sign * x / root) for j, x in entries for c, sign in signed]
 
 
 def _entries(X: Any, i: int, sign: int) -> list[tuple[int, Number]]:
     integers, exponent = integer_rows(X, np.array([i]))
     unit = arb(2) ** exponent * sign
     return [(j, arb(v) * unit) for j, v in enumerate(integers[0].tolist()) if v]
-
-
-def _multiclass_row(problem: MulticlassProblem, i: int) -> list[tuple[int, Number]]:
-    (point,), (right,), (wrong,) = problem._unpack(np.array([i]))
-    root = arb(2).sqrt()
-    entries = []
-    for j, x in _entries(problem.X, int(point), 1):
-        entries += [
-            (j * problem.k + int(right), x / root),
-            (j * problem.k + int(wrong), -x / root),
-        ]
-    return entries
 
 
 class _KernelSpace(_Space):
@@ -302,11 +302,11 @@ class _KernelSpace(_Space):
         scores = self.exact_scores(v, rows)
         return total(arb(float(u[i])) * s for i, s in zip(rows, scores, strict=True))
 
+    def exact_square(self, q: Floats) -> Number:
+        return self.exact_inner(q, q)
+
     def exact_combination(self, q: list[Number]) -> Any:
         return arb_mat(self.n, 1, list(q))
-
-    def gram(self) -> Any:
-        return self._at_precision("gram", self._gram)
 
     def _gram(self) -> Any:
         problem = self.problem
@@ -316,11 +316,9 @@ class _KernelSpace(_Space):
         rows = np.arange(self.n)
         if has_exact_kernel(problem):
             integers, unit = exact_rows(problem.raw()).gram(rows)
-            matrix = arb_mat(integers) * number(unit)
-        else:
-            everything = rows.tolist()
-            matrix = arb_mat(kernel_balls(problem.raw(), everything, everything))
-        return matrix * (self.unit_factor * self.unit_factor)
+            return arb_mat(integers) * number(unit)
+        everything = rows.tolist()
+        return arb_mat(kernel_balls(problem.raw(), everything, everything))
 
     @cached_property
     def _radius_squared(self) -> Any:
@@ -509,9 +507,8 @@ def _compiled() -> tuple[Any, Any, Any] | None:
 
 def scaled(a: float, x: Vec) -> Vec:
     """a x, for a coefficient as in `weighted_sum`."""
-    largest = abs(a)
+    largest, tiny = abs(a), x.space.tiny
     error = largest * (x.err + 8 * ROUNDOFF * x.reach()) if largest > TINY or not a else inf
-    reach = largest * x.reach() * (1 + 4 * ROUNDOFF) + x.space.tiny
-    error = error * (1 + 8 * ROUNDOFF) + x.space.tiny
-    terms = None if x._terms is None else largest * x._terms + x.space.tiny
-    return Vec(x.space, a * x.mid, error, reach, terms=terms)
+    terms = None if x._terms is None else largest * x._terms + tiny
+    reach = largest * x.reach() * (1 + 4 * ROUNDOFF) + tiny
+    return Vec(x.space, a * x.mid, error * _GROWN + tiny, reach, terms=terms)

@@ -7,6 +7,7 @@ scores of w in doubles are off by `View.score_error`. Equations allow for both, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,20 +45,16 @@ from gammabar.problems import KernelProblem
 def weights_of(it: View, name: str) -> Floats | None:
     """What a solver says of its weights "dual", "p", …; None if it says nothing."""
     found = it.dual if name == "dual" else it.extra.get(name)
-    if found is None:
-        return None
-    weights = claimed_numbers(found, (it.n,))
+    weights = None if found is None else claimed_numbers(found, (it.n,))
     if isinstance(weights, str):
         raise NotFinite(f"{name} of iterate {it.t} {weights}")
     return weights
 
 
-def claimed_weights(it: View, name: str) -> Floats:
+def claimed_weights(it: View, name: str) -> Any:
     """The same, where a statement needs them; raises `Unclaimed`."""
     it.claim(name)
-    weights = weights_of(it, name)
-    assert weights is not None
-    return weights
+    return weights_of(it, name)
 
 
 def distribution(it: View, weights: Floats, name: str) -> list[Relation]:
@@ -72,12 +69,11 @@ def distribution(it: View, weights: Floats, name: str) -> list[Relation]:
 
 def is_distribution(it: View, weights: Floats) -> Trit:
     """Whether they are."""
-    mass = distribution(it, weights, "")[1]
-    gap = abs(float(weights.sum()) - 1)
-    return float(weights.min()) >= 0 and within(gap, mass.allowance, 1.0)
+    positive, mass = distribution(it, weights, "")
+    return positive.certain() and within(abs(mass.left - 1), mass.allowance, 1.0)
 
 
-def combined_vector(it: View, weights: Floats) -> Vec:
+def _combined_vector(it: View, weights: Floats) -> Vec:
     """Aᵀq for weights in doubles, with the error of one evaluation in doubles."""
     if isinstance(it.case.problem, KernelProblem):
         return it.vec(weights)  # a combination is represented by its weights
@@ -93,13 +89,10 @@ def lengths(it: View, weights: Floats) -> float:
 
 def combined_square(it: View, weights: Floats) -> Number:
     """‖Aᵀq‖² for weights in doubles."""
-    if not it.level:
-        vector = combined_vector(it, weights)
-        return vector.inner(vector)
-    if isinstance(it.case.problem, KernelProblem):
-        return it.space.exact_inner(weights, weights)
-    column = it.space.exact_combination(it.numbers(weights))
-    return total(v * v for v in column.entries())
+    if it.level:
+        return it.space.exact_square(weights)
+    vector = _combined_vector(it, weights)
+    return vector.inner(vector)
 
 
 def combined_norm(it: View, weights: Floats) -> Number:
@@ -111,24 +104,17 @@ def combined_norm(it: View, weights: Floats) -> Number:
 # Rounding of what is carried along
 
 
-def _as_long_as_a_row(it: View) -> Floats:
-    vector = np.zeros(it.space.dimension)
-    vector[0] = 1.0 if isinstance(it.case.problem, KernelProblem) else it.space.radius
-    return vector
+def _carried(it: View, k: int, errors: Callable[[Floats], Any], shares: Any) -> Any:
+    """How far scores may be off that were carried through k convex combinations of rows."""
+    row = np.zeros(it.space.dimension)
+    row[0] = 1.0 if isinstance(it.case.problem, KernelProblem) else it.space.radius
+    each = errors(row) + 8 * ROUNDOFF * it.space.radius * it.space.radius * shares
+    return 2 * (k + 2) * each * SAFETY
 
 
 def carried(it: View, k: int) -> float:
     """How far scores may be off that were carried through k convex combinations."""
-    each = it.space.score_error(_as_long_as_a_row(it))
-    each += 8 * ROUNDOFF * it.space.radius * it.space.radius
-    return 2 * (k + 2) * each * SAFETY
-
-
-def _carried_rows(it: View, k: int) -> Floats:
-    """The same row by row."""
-    each = it.space.score_errors(_as_long_as_a_row(it))
-    each += 8 * ROUNDOFF * it.space.radius * it.space.radius * it.space.shares
-    return np.asarray(2 * (k + 2) * each * SAFETY)
+    return float(_carried(it, k, it.space.score_error, 1.0))
 
 
 def product_terms(it: View, k: int) -> float:
@@ -190,7 +176,9 @@ def has_smallest_score(it: View, v: Vec, row: int, scale: float) -> Trit:
 
 
 def _slacks(it: View, k: int) -> Floats:
-    return np.asarray((_carried_rows(it, k) + it.score_errors) * SAFETY)
+    """The same as `slack` for one score, row by row."""
+    rows = _carried(it, k, it.space.score_errors, it.space.shares)
+    return np.asarray((rows + it.score_errors) * SAFETY)
 
 
 def lowest(it: View, k: int) -> NDArray[np.int64]:
@@ -260,12 +248,12 @@ def represents(it: View, weights: Floats, k: int, name: str = "α") -> Relation:
     parts = (k + it.n + it.space.dimension) * size
     # A step w + θ(a − w) leaves roundoffs of the w before, however short the next one is.
     more = 16 * ROUNDOFF * ((k + 2) * size + it.carried)
-    return same_point(it, combined_vector(it, weights), what, more, parts=parts + it.carried)
+    return same_point(it, _combined_vector(it, weights), what, more, parts=parts + it.carried)
 
 
 def stands_for(it: View, weights: Floats) -> Trit:
     """Whether w_k = Aᵀp, where both were carried along for k convex combinations."""
-    vector, size = combined_vector(it, weights), lengths(it, weights)
+    vector, size = _combined_vector(it, weights), lengths(it, weights)
     gap = it.here - vector
     allowed = 4 * gap.err + 16 * (it.t + 2) * ROUNDOFF * size
     # Beside rows, of which it is a mean: they may cancel, and what rounding leaves then is small.

@@ -80,7 +80,7 @@ def positive(case: Case, name: str, above: float = 0) -> Any:
     value = getattr(case.solver, name, None)
     if value is None or (isinstance(value, Real) and above < float(value) < inf):
         return value
-    raise Unclaimed(f"the solver's {name} is {value!r}, and no number above {above:g}")
+    raise Unclaimed(f"the solver's {name} is {value!r}, and not a number above {above:g}")
 
 
 class Case:
@@ -135,8 +135,8 @@ class Case:
         return space_of(self.problem)
 
     @cached_property
-    def observed(self) -> ObservedProblem:
-        """The problem as the solver gets it."""
+    def observed(self) -> Any:
+        """The problem as the solver gets it: an `ObservedProblem`."""
         return ObservedProblem(self.problem)
 
     @cached_property
@@ -186,16 +186,16 @@ class Case:
         """γ̄², in the convention of `problem`; 0 for data that are not separable."""
         return self.once("gamma squared", self._gamma_squared)
 
+    def _gamma_squared(self) -> Number:
+        truth = self._finer_truth() if precision() > LEVELS[0] else self.truth
+        low, high = truth.unit_squares if self.unit else (truth.square_lo, truth.square_hi)
+        return number(low) if low == high else between(number(low), number(high))
+
     @property
     def gamma(self) -> Number:
         """γ̄, in the convention of `problem`; 0 for data that are not separable."""
         known = self._balls.get(("gamma", ctx.prec))
         return self.once("gamma", lambda: sqrt(self.gamma_squared)) if known is None else known
-
-    def _gamma_squared(self) -> Number:
-        truth = self._finer_truth() if precision() > LEVELS[0] else self.truth
-        low, high = truth.unit_squares if self.unit else (truth.square_lo, truth.square_hi)
-        return number(low) if low == high else between(number(low), number(high))
 
     def _finer_truth(self) -> Truth:
         """The truth to more digits, where it is an enclosure: escalation must narrow γ̄ as well."""
@@ -212,9 +212,7 @@ class Case:
 
     def _radius(self) -> Number:
         low, high = self.truth.radius_squared_lo, self.truth.radius_squared_hi
-        if self.unit and low > 0:
-            return number(1)
-        return sqrt(between(number(low), number(high)))
+        return number(1) if self.unit and low > 0 else sqrt(between(number(low), number(high)))
 
     def margin_in(self, q: float) -> Number:
         """The ℓ_q margin max_{‖w‖_q ≤ 1} min_i ⟨a_i, w⟩, q ≥ 1, in the convention of `problem`.
@@ -290,11 +288,10 @@ class Case:
         chosen = self.solver if own else solver
 
         def start() -> Iterator[Any]:
-            return chosen.iterates(self.observed.as_problem(), rng)
+            return chosen.iterates(self.observed, rng)
 
         view: View | None = None
-        iterates = self._watch(start) if own and self._watch is not None else start()
-        for claimed in iterates:
+        for claimed in self._watch(start) if own and self._watch is not None else start():
             view = View(claimed, self, last=view)
             yield view
 

@@ -14,12 +14,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from flint import arb
 
-from gammabar.harness.verify.certified import LinearSpace, TooLarge
+from gammabar.harness.verify.certified import TooLarge
 from gammabar.harness.verify.context import Case, positive
 from gammabar.harness.verify.iterate import Unclaimed, View, claimed_numbers
 from gammabar.harness.verify.numbers import (
@@ -41,13 +41,14 @@ from gammabar.harness.verify.numbers import (
     working,
 )
 from gammabar.harness.verify.verdict import Point, Ruling, Verdict
+from gammabar.solvers.base import SOLVERS, solver
 
 if TYPE_CHECKING:
-    from gammabar.harness.verify.statement import (
-        IterateStatement,
-        RunStatement,
-        StoppingStatement,
-    )
+    from gammabar.harness.verify.statement import IterateStatement, RunStatement, StoppingStatement
+
+
+_SETTLED = frozenset((HOLDS, VIOLATED))
+_Decided: TypeAlias = tuple[list[Relation], list[Decision]]
 
 
 class Tally:
@@ -78,11 +79,18 @@ class Tally:
         coarse: float = 1.0,
     ) -> None:
         """Decide what a claim says, level by level; `claim(level)` evaluates it at a level."""
-        relations = claim(0)
+        relations = list(claim(0))
         decided = [r.decide(rounding, coarse) for r in relations]
         count = self.checked + len(relations)
-        if any(d is not HOLDS for d in decided):
-            relations, decided = self._escalate(claim, relations, decided, rounding, coarse)
+        self.escalated += sum(d is not HOLDS for d in decided)
+        if not _SETTLED.issuperset(decided):
+
+            def again(level: int) -> _Decided:
+                with working(LEVELS[level]):
+                    relations = claim(level)
+                    return relations, [r.decide(rounding, coarse) for r in relations]
+
+            relations, decided = _escalated(relations, decided, again)
         for relation, decision in zip(relations, decided, strict=True):
             if decision is HOLDS:
                 tightness = relation.tightness()
@@ -92,36 +100,6 @@ class Tally:
             else:
                 self.doubtful = self.doubtful or (t, relation, decision)
         self.checked = count
-
-    def _escalate(
-        self,
-        claim: Callable[[int], list[Relation]],
-        relations: list[Relation],
-        decided: list[Decision],
-        rounding: float,
-        coarse: float,
-    ) -> tuple[list[Relation], list[Decision]]:
-        self.escalated += sum(d is not HOLDS for d in decided)
-        if all(d in (HOLDS, VIOLATED) for d in decided):
-            return relations, decided  # nothing is open
-        for level in range(1, len(LEVELS)):
-            try:
-                with working(LEVELS[level]):
-                    again = claim(level)
-                    verdicts = [r.decide(rounding, coarse) for r in again]
-            except TooLarge:
-                break  # what was certain at the level before stays so, and doubt remains doubt
-            if len(again) != len(relations):
-                # Other relations, which cannot be paired; but a violation is not taken back.
-                return (relations, decided) if VIOLATED in decided else (again, verdicts)
-            # What was decided stays decided: a statement may keep history at level 0 only.
-            pairs = list(zip(relations, decided, again, verdicts, strict=True))
-            best = [(r, d) if d in (HOLDS, VIOLATED) else (s, e) for r, d, s, e in pairs]
-            stuck = all(_as_wide(r, s) for r, d, s, _ in pairs if d is DOUBT)
-            relations, decided = [r for r, _ in best], [d for _, d in best]
-            if DOUBT not in decided or stuck:
-                break
-        return relations, decided
 
     def verdict(
         self, unfinished: str = "", worth: Callable[[], dict[str, Any]] | None = None
@@ -149,30 +127,42 @@ class Tally:
         self, ruling: Ruling, t: int | None, relation: Relation | None, **more: Any
     ) -> Verdict:
         more |= {"checked": self.checked, "escalated": self.escalated}
-        if relation is None:
-            return Verdict(self.statement, ruling, **more)
-        if relation.op != "fact":
-            more["slack"] = middle(relation.slack)
-            more["left"], more["right"] = (
-                str(side.str(17)) for side in (relation.left, relation.right)
-            )
-        return Verdict(
-            self.statement,
-            ruling,
-            tightness=relation.tightness(),
-            worst_t=t,
-            what=relation.what,
-            where=relation.where,
-            curve=self.curve.of(relation, t),
-            **more,
-        )
+        if relation is not None:
+            more |= {"worst_t": t, "what": relation.what, "where": relation.where}
+            more |= {"tightness": relation.tightness(), "curve": self.curve.of(relation, t)}
+            if relation.op != "fact":
+                sides = [str(side.str(17)) for side in (relation.left, relation.right)]
+                more |= {"slack": middle(relation.slack), "left": sides[0], "right": sides[1]}
+        return Verdict(self.statement, ruling, **more)
 
 
-def _as_wide(before: Relation, now: Relation) -> bool:
-    """Whether more bits left a comparison as wide as it was: then its width comes from doubles,
-    and no precision decides it. What bits cost by cancellation, they give back at once."""
+def _escalated(
+    relations: list[Relation], decided: list[Decision], again: Callable[[int], _Decided]
+) -> _Decided:
+    """What is known of relations at the first level that leaves no doubt, or at the last."""
+    for level in range(1, len(LEVELS)):
+        try:
+            finer, verdicts = again(level)
+        except TooLarge:
+            break  # what was certain at the level before stays so, and doubt remains doubt
+        if len(finer) != len(relations):
+            # Other relations, which cannot be paired; but a violation is not taken back.
+            return (relations, decided) if VIOLATED in decided else (finer, verdicts)
+        stuck = all(map(_as_wide, relations, finer, decided))
+        # What was decided stays decided: a statement may keep history at level 0 only.
+        for place, decision in enumerate(decided):
+            if decision not in _SETTLED:
+                relations[place], decided[place] = finer[place], verdicts[place]
+        if stuck or DOUBT not in decided:
+            break
+    return relations, decided
+
+
+def _as_wide(before: Relation, now: Relation, decision: Decision) -> bool:
+    """Whether more bits left a comparison in doubt as wide as it was: then its width comes from
+    doubles, and no precision decides it. What bits cost by cancellation, they give back at once."""
     wide, was = (now.left - now.right).rad(), (before.left - before.right).rad()
-    return now.op != "fact" and bool(2 * wide > was)
+    return decision is not DOUBT or (now.op != "fact" and bool(2 * wide > was))
 
 
 #: Every t up to here is kept, and then one in each step of this factor: evenly on a log axis.
@@ -211,16 +201,13 @@ class _Curve:
         if t is None or marked.op == "fact":
             return ()
         kept = {at: one for at, (_, one) in self._points.get(marked.what, {}).items()}
-        points = (_point(at, one) for at, one in sorted((kept | {t: marked}).items()))
+        points: list[Any] = []
+        for at, one in sorted((kept | {t: marked}).items()):
+            sides = (one.left, one.right)
+            if one.op == "==":
+                sides = (abs(one.left - one.right), one.allowance)
+            points.append((at, *(float(f"{float(side):.6g}") for side in sides)))  # enough to draw
         return tuple(point for point in points if all(map(isfinite, point)))
-
-
-def _point(t: int, relation: Relation) -> Point:
-    """Six digits are enough to draw."""
-    left, right = relation.left, relation.right
-    if relation.op == "==":
-        left, right = abs(left - right), relation.allowance
-    return t, float(f"{float(left):.6g}"), float(f"{float(right):.6g}")
 
 
 class Check(ABC):
@@ -393,9 +380,8 @@ class StoppingCheck(Check):
         try:
             self.bound = number(bound)
         except (TypeError, ValueError):
-            kind = type(bound).__name__
-            what = f"it returns {kind} where the limit of t is needed; return a number or None"
-            raise self.statement.error(what) from None
+            what = "where the limit of t is needed; return a number or None"
+            raise self.statement.error(f"it returns {type(bound).__name__} {what}") from None
         #: The last t that may still reach the goal; the first iterate tells if no t is that small.
         high = self.bound.upper().floor()
         self.limit = int(float(high.mid())) if 0 <= high < 1e15 else 0 if high < 0 else 10**15
@@ -420,7 +406,7 @@ class StoppingCheck(Check):
         return not away or self._trit(self._goal(it.at_zero(), self.case)) is False
 
     def _reached(self, it: View) -> Trit:
-        level, reached = _first_known(it, lambda view: self._trit(self._goal(view, self.case)))
+        level, reached = it.first_known(lambda view: self._trit(self._goal(view, self.case)))
         self.tally.escalated += level > 0 and reached is not None
         return reached
 
@@ -465,19 +451,6 @@ class StoppingCheck(Check):
             self.unfinished = f"the run ended at t = {self._last.t}, the bound allows {most}"
 
 
-def _first_known(it: View, ask: Callable[[View], Trit]) -> tuple[int, Trit]:
-    """What is known of an iterate at the first level at which it is, and that level."""
-    for level, bits in enumerate(LEVELS):
-        try:
-            with working(bits):
-                found = ask(it.at(level))
-        except TooLarge:
-            break
-        if found is not None:
-            return level, found
-    return 0, None
-
-
 # Termination: a claim about all iterates is not settled by those that a solver chooses to deliver.
 # Only where the method itself ends in its paper, and what it says then is true, is there no more.
 
@@ -491,21 +464,16 @@ def _no_end(last: View, solvers: tuple[str, ...]) -> str:
     ``extra["halt"]`` says why the method stops; `solvers` are those that the statement is about.
     """
     halt = last.extra.get("halt")
-    if solvers and not any(halt in _ends(name) for name in solvers):
+    # The solver of somebody's own paper may end.
+    ends = [getattr(solver(s), "ends", ()) if s in SOLVERS else _CHECKED for s in solvers]
+    if solvers and not any(halt in reasons for reasons in ends):
         return f"and the method does not end in its paper, with {halt!r} or otherwise"
     if halt == "separated":
-        separated = _first_known(last, lambda view: view.separates)[1]
+        separated = last.first_known(lambda view: view.separates)[1]
         return "" if separated else "and the last one does not separate the data"
     if halt == "certificate":
         return _no_certificate(last)
     return f"and what it says then, {halt!r}, cannot be checked"
-
-
-def _ends(name: str) -> tuple[str, ...]:
-    from gammabar.solvers.base import SOLVERS, solver
-
-    # The solver of somebody's own paper may end.
-    return getattr(solver(name), "ends", ()) if name in SOLVERS else _CHECKED
 
 
 def _no_certificate(last: View) -> str:
@@ -523,11 +491,7 @@ def _no_certificate(last: View) -> str:
         if not ((p >= 0).all() and abs(mass - 1) <= rounding):
             return "and its certificate is not in the simplex"
         try:
-            if isinstance(last.space, LinearSpace):
-                column = last.space.exact_combination([arb(v) for v in p.tolist()]).entries()
-                length = sqrt(total(v * v for v in column))
-            else:
-                length = sqrt(last.space.exact_inner(p, p))
+            length = sqrt(last.space.exact_square(p))
         except TooLarge:
             return "and its certificate is too large to be checked"
         if not length <= number(epsilon) + rounding * last.space.radius:

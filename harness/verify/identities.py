@@ -15,13 +15,7 @@ from scipy.special import expit, log_expit
 
 from gammabar.harness.verify.certified import Floats, Space, Vec, weighted_sum
 from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.iterate import (
-    Fault,
-    View,
-    claimed_entries,
-    claimed_numbers,
-    claimed_row,
-)
+from gammabar.harness.verify.iterate import Fault, View, claimed_numbers, claimed_row
 from gammabar.harness.verify.numbers import (
     ROUNDOFF,
     SAFETY,
@@ -60,10 +54,10 @@ def row_vector(it: View, i: int) -> Vec:
 
 def claimed_vector(it: View, values: Any, what: str) -> Vec | Relation:
     """A vector that the solver claims, or the false fact that it is one of this space."""
-    found = claimed_entries(values, it.space.dimension)
+    found = claimed_numbers(values, (it.space.dimension,))
     if isinstance(found, str):
         return fact(False, f"{what} {found}")
-    return Vec(it.space, found[0], square=found[1])
+    return Vec(it.space, found, square=float(found.dot(found)))
 
 
 def claimed_pull(it: View, weights: Any, what: str) -> Vec | Relation:

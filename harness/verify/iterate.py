@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 from array import array as buffer
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from decimal import Decimal
 from functools import cached_property
@@ -26,7 +25,7 @@ from numbers import Number as AnyNumber
 from operator import index
 from threading import local
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from flint import arb
@@ -62,7 +61,6 @@ _DOUBLE = np.dtype(np.float64)
 _EXACT = 2**53
 #: Decimals of more digits are doubles.
 _SHORT = 15
-_NOT_FINITE = "has entries that are no finite numbers"
 
 
 class Fault(BaseException):
@@ -137,7 +135,7 @@ def _taken_over(value: Any, name: str) -> Any:
 
 
 def _finite_square(array: Floats) -> float | None:
-    """The sum of the squares of a vector in doubles; None where some entry is not finite."""
+    """The sum of the squares of a vector or number; None where some entry is not finite."""
     square = float(array.dot(array))
     # A finite sum of squares has finite terms; an infinite one may have them, too.
     return square if isfinite(square) or np.isfinite(array).all() else None
@@ -148,20 +146,6 @@ def claimed_numbers(value: Any, shape: tuple[int, ...]) -> Floats | str:
 
     The answer of a text goes on with the name of the claim: "μ_t" + " has shape (3,), not (4,)".
     """
-    found = _shaped(value, shape)
-    return found if isinstance(found, str) or np.isfinite(found).all() else _NOT_FINITE
-
-
-def claimed_entries(value: Any, size: int) -> tuple[Floats, float] | str:
-    """A claim as a vector of so many doubles with the sum of their squares, or what is wrong."""
-    found = _shaped(value, (size,))
-    if isinstance(found, str):
-        return found
-    square = _finite_square(found)
-    return _NOT_FINITE if square is None else (found, square)
-
-
-def _shaped(value: Any, shape: tuple[int, ...]) -> Floats | str:
     if type(value) is np.ndarray and value.dtype is _DOUBLE:
         array: Floats = value
     else:
@@ -171,7 +155,7 @@ def _shaped(value: Any, shape: tuple[int, ...]) -> Floats | str:
             return "is no array of numbers"
     if array.shape != shape:
         return f"has shape {array.shape}, not {shape}"
-    return array
+    return "has entries that are no finite numbers" if _finite_square(array) is None else array
 
 
 def claimed_number(value: Any) -> float | None:
@@ -228,7 +212,7 @@ def _numbers(value: Any, name: str) -> NDArray[Any]:
         raise Fault(f"{name} is complex")
     if array.dtype.kind not in "biuf":
         raise Fault(f"{name} is no vector of numbers: it has entries of dtype {array.dtype}")
-    if not isinstance(value, np.ndarray) and rounded(value, array) is not None:
+    if rounded(value, array) is not None:
         raise Fault(f"{name} has whole numbers that are no doubles; yield float64")
     return array
 
@@ -376,12 +360,8 @@ class ObservedProblem:
     def raw(self) -> Problem:
         return self._other(self._problem.raw())
 
-    def _other(self, view: Problem) -> Problem:
-        return self.as_problem() if view is self._problem else view
-
-    def as_problem(self) -> Problem:
-        """Itself, as what it stands for."""
-        return cast(Problem, self)
+    def _other(self, view: Problem) -> Any:
+        return self if view is self._problem else view
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("_problem", "_soft", "_scores"):
@@ -415,9 +395,7 @@ class _lazy(Generic[T]):
 
 
 #: What a view is made with; all else is computed from it.
-_GIVEN = frozenset(
-    ["claimed", "case", "level", "t", "space", "n", "dual", "momentum", "extra", "carried", "_base"]
-)
+_GIVEN = ("case", "level", "t", "space", "n", "dual", "momentum", "extra", "carried", "_base")
 
 
 class Unclaimed(Exception):
@@ -439,30 +417,18 @@ class View:
     momentum: Any
     extra: dict[str, Any]
 
-    def __init__(
-        self,
-        claimed: Iterate,
-        case: Case,
-        level: int = 0,
-        base: View | None = None,
-        last: View | None = None,
-    ) -> None:
-        self.claimed, self.case, self.level = claimed, case, level
+    def __init__(self, claimed: Iterate, case: Case, last: View | None = None) -> None:
+        self.case, self.level = case, 0
         try:
-            self.t = index(claimed.t)
+            t = self.t = index(claimed.t)
         except TypeError:
             raise Fault(f"t must be a whole number, not {claimed.t!r}") from None
         self.space: Space = case.space
         self.n = self.space.n
-        self._base = base
+        #: The same iterate at level 0, for those at other levels.
+        self._base: View | None = None
         self._made: dict[Any, Any] = {}
         self._levels: dict[int, View] = {}
-        if base is not None:
-            self.t = base.t
-            self.w, self.dual, self.momentum = base.w, base.dual, base.momentum
-            self.extra, self.carried = base.extra, base.carried
-            return
-        t = self.t
         self.w = taken_vector(claimed.w, f"w_{t}")
         if self.w.shape != (self.space.dimension,):
             count = len(case.solver) if hasattr(case.solver, "__len__") else None
@@ -519,22 +485,21 @@ class View:
         if not level:
             return base
         if level not in base._levels:
-            base._levels[level] = View(self.claimed, self.case, level, base)
+            base._levels[level] = self._with(_GIVEN, w=self.w, level=level, _base=base)
         return base._levels[level]
 
     def again(self, t: int, case: Case) -> View:
         """The same point and claims at another t, in another case; what is known of w is kept."""
-        view = View.__new__(View)
-        vars(view).update(vars(self))
-        view.t, view.case, view._made, view._levels = t, case, {}, {}
-        return view
+        return self._with(vars(self), t=t, case=case)
 
     def at_zero(self) -> View:
         """The point w = 0 with the claims of this iterate; scores are 0 there, without rounding."""
+        return self._with(_GIVEN, w=np.zeros_like(self.w), score_error=0.0)
+
+    def _with(self, kept: Iterable[str], **changed: Any) -> View:
         view = View.__new__(View)
-        vars(view).update((name, value) for name, value in vars(self).items() if name in _GIVEN)
-        view.w, view._made, view._levels = np.zeros_like(self.w), {}, {}
-        view.score_error = 0.0
+        vars(view).update({name: vars(self)[name] for name in kept}, _made={}, _levels={})
+        vars(view).update(changed)
         return view
 
     def keep(self) -> None:
@@ -618,12 +583,20 @@ class View:
 
         For claims that are about such iterates only: what may separate is not one of them.
         """
-        known, level = self.separates, self.level
-        while known is None and level + 1 < len(LEVELS):
-            level += 1
-            with working(LEVELS[level]), suppress(TooLarge):
-                known = self.at(level).separates
+        known = self.first_known(lambda view: view.separates)[1]
         return None if known is None else not known
+
+    def first_known(self, ask: Callable[[View], Trit]) -> tuple[int, Trit]:
+        """What is known of an iterate at the first level at which it is, and that level."""
+        for level, bits in enumerate(LEVELS):
+            try:
+                with working(bits):
+                    found = ask(self.at(level))
+            except TooLarge:
+                break
+            if found is not None:
+                return level, found
+        return 0, None
 
     # norms and margins
 

@@ -3,8 +3,7 @@
 A ball is a midpoint and a radius; operations round outwards, so whatever a comparison of two balls
 says with certainty is true of the numbers that they contain. Vectors stay in doubles, for speed,
 and enter as balls with a proved radius (`harness.verify.certified`, `harness.verify.iterate`).
-
-What a statement says about numbers, and what can be decided about it.
+A `Relation` is what a statement says about balls; `Relation.decide` says what is known of it.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import reduce
 from math import inf, isfinite
 from typing import Any, TypeAlias
 
@@ -49,7 +49,7 @@ def number(value: Any) -> Number:
     kind = type(value)
     if kind is arb:
         return value
-    if kind is int or kind is float:
+    if kind is float or kind is int:
         return arb(value)
     if kind is Fraction:
         return arb(fmpq(value.numerator, value.denominator))
@@ -83,7 +83,7 @@ def between(low: Number, high: Number) -> Number:
 
 
 def log(value: Any) -> Number:
-    """Natural logarithm."""
+    """Natural logarithm of a number."""
     return number(value).log()
 
 
@@ -105,19 +105,12 @@ def exp(value: Any) -> Number:
 
 def total(values: Iterable[Number]) -> Number:
     """The sum of balls."""
-    result = arb(0)
-    for value in values:
-        result += value
-    return result
+    return sum(values, arb(0))
 
 
 def smallest(values: Iterable[Number]) -> Number:
     """The minimum of balls."""
-    iterator = iter(values)
-    result = next(iterator)
-    for value in iterator:
-        result = result.min(value)
-    return result
+    return reduce(lambda least, value: least.min(value), values)
 
 
 def middle(value: Number) -> float:
@@ -135,18 +128,8 @@ def precision() -> int:
     return int(ctx.prec)
 
 
-class working:
-    """``with working(bits):`` computes scalars with that many bits."""
-
-    def __init__(self, bits: int) -> None:
-        self.bits = bits
-
-    def __enter__(self) -> None:
-        self.before = ctx.prec
-        ctx.prec = self.bits
-
-    def __exit__(self, *_: object) -> None:
-        ctx.prec = self.before
+#: ``with working(bits):`` computes scalars with that many bits.
+working: Any = ctx.workprec
 
 
 class Decision(StrEnum):
@@ -207,68 +190,42 @@ class Relation:
             return number(self.allowance) - abs(self.left - self.right)
         return self.right - self.left
 
-    @property
-    def magnitude(self) -> float:
-        """The size that rounding is relative to."""
-        return self.size if self.size >= 0 else 1 + upper(self.left) + upper(self.right)
-
     def tightness(self) -> float | None:
         """Left over right: 1 is an exhausted bound. None where that ratio says nothing."""
-        if self.op == "<=" or self.op == "<":
-            right = float(self.right)
-            return float(self.left) / right if right > 0 else None
-        if self.op == "==" and self.allowance:
-            return abs(float(self.left - self.right)) / self.allowance
-        return None
+        if self.op == "==":
+            gap = abs(float(self.left - self.right))
+            return gap / self.allowance if self.allowance else None
+        right = float(self.right)
+        return float(self.left) / right if right > 0 else None
 
     def certain(self) -> bool:
         """Whether it is known to hold. What is infinite or no number decides nothing."""
-        left, right, op = self.left, self.right, self.op
-        if op == "<=":
-            fine = left <= right
-        elif op == "<":
-            fine = left < right
-        elif op == "==":
-            fine = abs(left - right) <= self.allowance < inf and self._tells()
-        else:
-            return self.fact is True
-        return bool(fine) and left.is_finite() and right.is_finite()
+        return self.held() is not None
 
     def held(self) -> float | None:
-        """How tight it is if it is known to hold (−∞ where that says nothing), else None.
-
-        `certain` and `tightness` in one, for what is asked of nearly every relation of a run.
-        """
+        """How tight it is if it is known to hold (−∞ where that says nothing), else None."""
         left, right, op = self.left, self.right, self.op
-        if op == "<=":
-            if left <= right:
+        if op == "<=" or op == "<":
+            if left <= right if op == "<=" else left < right:
                 top, bottom = float(left), float(right)
-                # Both are finite then: an infinite radius lies below +∞ and above −∞ alone.
-                if top > -inf and bottom < inf:
+                # Infinite radii lie below +∞ and above −∞ alone; finite balls may leave doubles.
+                if (top > -inf and bottom < inf) or (left.is_finite() and right.is_finite()):
                     return top / bottom if bottom > 0 else -inf
         elif op == "==":
-            gap, allowance = left - right, self.allowance
+            gap, allowance, size = left - right, self.allowance, self.size
+            if size < 0:
+                size = max(abs(float(left)), abs(float(right)))
             if (
                 abs(gap) <= allowance < inf
-                and (allowance <= COARSE * self.size or self._tells())
+                # What is allowed for must be small beside what the equation is about.
+                and (allowance <= COARSE * size or not allowance)
                 and left.is_finite()
                 and right.is_finite()
             ):
                 return abs(float(gap)) / allowance if allowance else -inf
-            return None
-        elif op == "fact":
-            return -inf if self.fact is True else None
-        if not self.certain():
-            return None
-        tightness = self.tightness()
-        return -inf if tightness is None else tightness
-
-    def _tells(self) -> bool:
-        """Whether what an equation allows for is small beside what it is about."""
-        size = self.size
-        if size < 0:
-            size = max(abs(float(self.left)), abs(float(self.right)))
-        return not self.allowance or self.allowance <= COARSE * size
+        elif self.fact is True:
+            return -inf
+        return None
 
     def decide(self, rounding: float, coarse: float = 1.0) -> Decision:
         """What is known, if rounding in the run may move numbers of size one by `rounding`.
@@ -286,7 +243,8 @@ class Relation:
         fails = self.left >= self.right if self.op == "<" else self.left > self.right
         if not fails:
             return DOUBT
-        allowed = coarse * (self.allowance + rounding * self.magnitude)
+        size = self.size if self.size >= 0 else 1 + upper(self.left) + upper(self.right)
+        allowed = coarse * (self.allowance + rounding * size)
         # Nothing exceeds what is infinite or no number: then it remains rounding.
         return VIOLATED if self.left > self.right + allowed else ROUNDING
 

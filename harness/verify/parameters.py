@@ -162,13 +162,12 @@ def read(inputs: Inputs, text: str) -> dict[str, _Value]:
 
 
 def _value(name: str, entry: Entry, text: str) -> _Value:
-    rows = [[part.strip() for part in row.split(",")] for row in text.split(";")]
-    if len(entry.shape) < 2:
-        rows = [[part.strip() for part in text.split(",")] if entry.shape else [text.strip()]]
-    if len({len(row) for row in rows}) > 1:
+    rows = text.split(";") if len(entry.shape) == 2 else [text]
+    parts = [row.split(",") if entry.shape else [row] for row in rows]
+    if len(set(map(len, parts))) > 1:
         raise ValueError(f"{name}: its rows have different lengths")
     try:
-        values = tuple(tuple(map(entry.written, row)) for row in rows)
+        values = tuple(tuple(entry.written(part.strip()) for part in row) for row in parts)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     return values if len(entry.shape) == 2 else values[0] if entry.shape else values[0][0]

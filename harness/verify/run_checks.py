@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -65,27 +66,33 @@ def _check_once(statement: Statement, case: Case) -> Verdict:
     if statement.status is Status.NOT_REPRODUCIBLE:
         reason = str(statement.body(case))
         return Verdict(statement.id, Ruling.NOT_REPRODUCIBLE, reason=reason)
-    tally = Tally(statement.id)
-    case.forget()  # runs of its solver, which are made once and checked at every level
-
-    def claim(level: int) -> list[Relation]:
-        case.level = level
-        return listed(statement.body(case), needed=True)
-
-    with working(LEVELS[0]):
-        tally.weigh(claim, None, 0.0)
-    found = tally.verdict()
+    found = _weighed(statement, case, statement.body).verdict()
     if found.verdict is not Ruling.HOLDS:
         return found
     telling = _idle_fails(statement, case, statement.body)
     return replace(found, informative=found.checked if telling else 0)
 
 
+def _weighed(
+    statement: Statement, case: Case, body: Callable[[Case], Any], once: bool = False
+) -> Tally:
+    """What is claimed, decided; `once`: more digits are for what the claim has kept alone."""
+    tally = Tally(statement.id)
+    case.forget()  # runs of its solver, which are made once and checked at every level
+
+    def claim(level: int) -> list[Relation]:
+        if level and once and not case.remembers:
+            raise TooLarge("the first run counts, and was not kept")
+        case.level = level
+        return listed(body(case), needed=True)
+
+    with working(LEVELS[0]):
+        tally.weigh(claim, None, 0.0)
+    return tally
+
+
 def check_run(
-    case: Case,
-    statements: list[Statement],
-    iterations: int,
-    most: int | None = None,
+    case: Case, statements: list[Statement], iterations: int, most: int | None = None
 ) -> list[Verdict]:
     """Run the solver of a case once and check all statements about it.
 
@@ -266,12 +273,7 @@ class _Run:
     def _tell(self, kind: Any, it: View) -> None:
         """Tell a history; a claim that it cannot go on with ends the run for those who need it."""
         try:
-            try:
-                self.case.history(kind).update(it)
-            except (ProblemError, Unclaimed):
-                raise
-            except Exception as error:
-                raise StatementError.at(kind.__name__, kind.update, raised(error), error) from error
+            self.case.history(kind).update(it)
         except (Fault, Unclaimed) as ended:
             del self.histories[kind]
             for check in self.checks:
@@ -280,6 +282,10 @@ class _Run:
                         check.drop(str(ended))
                     else:
                         check.fail(ended.failure, str(ended))
+        except ProblemError:
+            raise
+        except Exception as error:
+            raise StatementError.at(kind.__name__, kind.update, raised(error), error) from error
 
     def close(self) -> None:
         """The run is over."""
@@ -303,17 +309,7 @@ def _count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
     """
     failures = doubts = silent = escalated = 0
     for run in range(statement.runs):
-        tally = Tally(statement.id)
-        case.forget()
-
-        def claim(level: int, run: int = run) -> list[Relation]:
-            if level and not case.remembers:
-                raise TooLarge("the first run counts, and was not kept")
-            case.level = level
-            return listed(statement.run(case, case.rng(run)), needed=True)
-
-        with working(LEVELS[0]):
-            tally.weigh(claim, None, 0.0)
+        tally = _weighed(statement, case, partial(_one_run, statement, run), once=True)
         failures += tally.broken is not None
         silent += not tally.checked
         doubts += tally.broken is None and (tally.doubtful is not None or not tally.checked)
@@ -329,8 +325,7 @@ def _count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
     ruling = Ruling.HOLDS if high <= delta else Ruling.REFUTED if low > delta else Ruling.UNDECIDED
     informative = None
     if ruling is Ruling.HOLDS:  # all runs, if a solver that does not move fails in the first one
-        first = case.rng(0)
-        fails = _idle_fails(statement, case, lambda still: statement.run(still, first))
+        fails = _idle_fails(statement, case, partial(_one_run, statement, 0))
         informative = statement.runs if fails else 0
     return Verdict(
         statement.id,
@@ -346,6 +341,10 @@ def _count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
         what="P(failure) ≤ δ",
         informative=informative,
     )
+
+
+def _one_run(statement: RandomisedStatement, run: int, case: Case) -> Any:
+    return statement.run(case, case.rng(run))
 
 
 def _clopper_pearson(failures: int, runs: int, chance: float) -> tuple[float, float]:

@@ -21,17 +21,19 @@ from __future__ import annotations
 
 import dis
 import inspect
+import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from functools import cached_property
-from numbers import Real
+from functools import cached_property, partial, wraps
+from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar, TypeAlias
 
-from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.context import Case, positive
 from gammabar.harness.verify.evaluate import (
     Check,
     IterateCheck,
@@ -48,23 +50,16 @@ from gammabar.problems.suggest import did_you_mean
 #: A predicate on the case: None if it is met, or else the reason why not.
 Assumption: TypeAlias = Callable[[Case], str | None]
 
+#: What a decorator with its arguments is.
+Declared: TypeAlias = Callable[[Any], Any]
 #: Rows that may be treated one by one in balls at every iterate.
 FEW = 400
 #: Stands for what must be given: its author is told so.
 _REQUIRED: Any = None
 
 STATEMENTS: dict[str, Statement] = {}
-KINDS = (
-    "anytime",
-    "stopping",
-    "identity",
-    "probability",
-    "expectation",
-    "limit",
-    "existence",
-    "value",
-    "table",
-)
+KINDS: tuple[str, ...] = ("anytime", "stopping", "identity", "probability", "expectation")
+KINDS += ("limit", "existence", "value", "table")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,22 +142,22 @@ class Statement:
         return next((reason for met in self.assumes if (reason := self._met(met, case))), None)
 
     def _met(self, assumption: Assumption, case: Case) -> str | None:
+        cause: Exception | None = None
         try:
             reason: Any = assumption(case)
+            if reason is None or (isinstance(reason, str) and reason):
+                return reason
+            did = f"returned {reason!r}"
         except Unclaimed as missing:
             return str(missing)
         except ProblemError:
             raise
         except Exception as error:
-            raise self._assumed(assumption, f"raised {raised(error)}", error) from error
-        if reason is None or (isinstance(reason, str) and reason):
-            return reason
-        raise self._assumed(assumption, f"returned {reason!r}")
-
-    def _assumed(self, met: Any, did: str, error: Exception | None = None) -> StatementError:
-        name = getattr(met, "__qualname__", repr(met))
+            did, cause = f"raised {raised(error)}", error
+        name = getattr(assumption, "__qualname__", repr(assumption))
         rule = "it returns None if it is met, and otherwise the reason why not"
-        return StatementError.at(self.id, met, f"its assumption {name} {did}; {rule}", error)
+        what = f"its assumption {name} {did}; {rule}"
+        raise StatementError.at(self.id, assumption, what, cause) from cause
 
     def error(self, what: str, error: Exception | None = None) -> StatementError:
         """That something is wrong with it, for its author."""
@@ -181,6 +176,7 @@ class RunStatement(Statement):
 
     #: Sequences that it needs from t = 0 on, see `Case.history`.
     history: tuple[type, ...] = ()
+    solvers: tuple[str, ...] = _REQUIRED
 
 
 _Parts: TypeAlias = tuple[Callable[[View], Any] | None, Callable[[View, Any], Any]]
@@ -215,7 +211,6 @@ class IterateStatement(RunStatement):
     takes_more: ClassVar[tuple[str, ...]] = ("now", "before", "case")
 
     kind: str = "anytime"
-    solvers: tuple[str, ...] = _REQUIRED
     since: int = 0
     starts: bool = field(default=False, repr=False)
     waits: Callable[[View, Case], str] | None = field(default=None, repr=False)
@@ -245,7 +240,6 @@ class StoppingStatement(RunStatement):
     """A claim that a goal is reached at some t ≤ limit: ``goal(it, case)`` says whether w_t has."""
 
     kind: str = "stopping"
-    solvers: tuple[str, ...] = _REQUIRED
     goal: Callable[[View, Case], Trit] = field(default=separates, repr=False)
 
     def check(self, case: Case) -> Check:
@@ -279,12 +273,23 @@ class RandomisedStatement(Statement):
         return self.body(case, rng, self.delta) if self.takes_all else self.body(case, rng)
 
 
-def declare(cls: type[Statement], identifier: str, /, **given: Any) -> Callable[[Any], Any]:
+def declare(
+    cls: type[Statement],
+    identifier: str = _REQUIRED,
+    /,
+    *,
+    instead: Mapping[str, str] = {},
+    **given: Any,
+) -> Declared:
     """A decorator that registers a function as the body of a statement.
 
     The docstring of the function says what is not given: its first paragraph is the claim in words,
-    a paragraph in ``$…$`` the LaTeX, and the paragraphs after that one are the note; of a refuted
-    claim, those that begin with "Why: " and "Survives: " are the fields of these names.
+    a paragraph in ``$…$`` the LaTeX, and the paragraphs after that one are the note. Paragraphs
+    that begin with "Why: ", "Survives: ", "Instances: ", "Powerless: " and "At rest: " are the
+    fields of these names. Note, why and survives of a refuted claim may also stand in its witness,
+    ``witnesses/ID.json`` beside the module. `instead` makes the words and the LaTeX of a corrected
+    form, old text → new text, without the note. A body whose last parameter is `printed` is told
+    whether it is that of the refuted statement.
     """
     if callable(identifier):  # the decorator without parentheses
         what = 'the decorator needs an id: write @decorator("paper.thm1", reference=…)'
@@ -296,10 +301,17 @@ def declare(cls: type[Statement], identifier: str, /, **given: Any) -> Callable[
             if name not in known:
                 what = f"there is no option {name}; {did_you_mean(name, known)}"
                 raise StatementError.at(identifier, body, what)
-        documented = _documented(body)
-        if given.get("status") != "refuted":
+        refuted = given.get("status") == "refuted"
+        documented = {name: text for name, text in _documented(body).items() if text}
+        if refuted:
+            documented = _witnessed(identifier, body) | documented
+        else:
             documented = {k: v for k, v in documented.items() if k not in ("why", "survives")}
-        statement = cls(id=identifier, body=body, **(documented | given))
+        for old, new in instead.items():
+            if not any(old in documented.get(name, "") for name in ("words", "claim")):
+                raise StatementError.at(identifier, body, f"its docstring does not say {old!r}")
+            documented = {k: v.replace(old, new) for k, v in documented.items() if k != "note"}
+        statement = cls(id=identifier, body=_as_printed(body, refuted), **(documented | given))
         if statement.id in STATEMENTS:
             first = place(STATEMENTS[statement.id].body).strip(" ()") or "another module"
             raise statement.error(f"the id exists already, see {first}; choose another one")
@@ -309,9 +321,39 @@ def declare(cls: type[Statement], identifier: str, /, **given: Any) -> Callable[
     return register
 
 
+def _as_printed(body: Any, printed: bool) -> Any:
+    """The body with its last parameter bound, if that is `printed`."""
+    own = [*inspect.signature(body).parameters.values()] if isinstance(body, FunctionType) else []
+    if not own or own[-1].name != "printed":
+        return body
+
+    @wraps(body)
+    def bound(*arguments: Any) -> Any:
+        return body(*arguments, printed)
+
+    vars(bound)["__signature__"] = inspect.Signature(own[:-1])
+    return bound
+
+
+def _witnessed(identifier: str, body: Any) -> dict[str, str]:
+    """What the witness of a refuted claim says of it."""
+    module = getattr(sys.modules.get(body.__module__), "__file__", None) or ""
+    try:
+        path = Path(module).parent / "witnesses" / f"{identifier}.json"
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {name: str(found[name]) for name in ("note", "why", "survives") if name in found}
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+#: How paragraphs of a docstring begin, and the fields that they are.
+_LABELS = {"Why": "why", "Survives": "survives", "Instances": "instances"}
+_LABELS |= {"Powerless": "powerless", "At rest": "at_rest"}
+
+
 def _documented(body: Any) -> dict[str, str]:
     """Words, LaTeX and note of a claim, from its docstring."""
-    parts = re.split(r"\n\s*(?:\n|(?=(?:Why|Survives): ))", body.__doc__ or "")
+    parts = re.split(rf"\n\s*(?:\n|(?=(?:{'|'.join(_LABELS)}): ))", body.__doc__ or "")
     paragraphs = [" ".join(part.split()) for part in parts]
     found = {"words": paragraphs[0]}
     for k, text in enumerate(paragraphs):
@@ -319,43 +361,21 @@ def _documented(body: Any) -> dict[str, str]:
             told = {"claim": text[1:-1].strip(), "note": ""}
             for more in paragraphs[k + 1 :]:
                 name, _, said = more.partition(": ")
-                field = name.lower() if name in ("Why", "Survives") else "note"
+                field = _LABELS.get(name, "note")
                 told[field] = f"{told.get(field, '')} {more if field == 'note' else said}".strip()
             return found | told
     return found
 
 
-def per_iterate(identifier: str = _REQUIRED, **fields: Any) -> Callable[[Any], Any]:
-    """Register a claim about every iterate of a solver from t = `since` on.
-
-    `reference`, `claim` and `solvers` must be given; see `IterateStatement` for all fields.
-    """
-    return declare(IterateStatement, identifier, **fields)
-
-
-def stopping(identifier: str = _REQUIRED, **fields: Any) -> Callable[[Any], Any]:
-    """Register a claim that a goal is reached at some t ≤ limit; the body returns the limit.
-
-    `reference`, `claim` and `solvers` must be given. The default goal is that w_t separates the
-    data. None as limit: nothing is claimed of the case.
-    """
-    return declare(StoppingStatement, identifier, **fields)
-
-
-def direct(identifier: str = _REQUIRED, **fields: Any) -> Callable[[Any], Any]:
-    """Register a claim about a problem, or about data that it brings itself (problems = ("",)).
-
-    `reference`, `claim`, `kind` and `problems` must be given.
-    """
-    return declare(DirectStatement, identifier, **fields)
-
-
-def randomised(identifier: str = _REQUIRED, **fields: Any) -> Callable[[Any], Any]:
-    """Register a claim that fails with probability at most `delta`; `runs` are fixed in advance.
-
-    `reference`, `claim`, `problems`, `delta` and `runs` must be given.
-    """
-    return declare(RandomisedStatement, identifier, **fields)
+#: Decorators, each with an id and the fields of its class by name. `reference` and `claim` must be
+#: given; for claims about every iterate from t = `since` on, and about a goal that is reached at
+#: some t ≤ limit (default: w_t separates the data), `solvers` as well; for claims about a problem,
+#: or data of their own (problems = ("",)), `kind` and `problems`; for claims that fail with
+#: probability at most `delta`, `problems`, `delta` and `runs`.
+per_iterate = partial(declare, IterateStatement)
+stopping = partial(declare, StoppingStatement)
+direct = partial(declare, DirectStatement)
+randomised = partial(declare, RandomisedStatement)
 
 
 # Assumptions that several sources make.
@@ -386,20 +406,16 @@ def few_rows(case: Case) -> str | None:
 def has(*names: str, **above: float) -> Assumption:
     """The solver has these options, which a solver of one's own may lack: ``has("q", step=0)``
     asks for q, and for a step that is a number above 0."""
-    every = " and ".join((*names, *above))
 
     def met(case: Case) -> str | None:
-        numbers = {name: getattr(case.solver, name, None) for name in above}
         missing = [name for name in names if not hasattr(case.solver, name)]
-        missing += [name for name, value in numbers.items() if value is None]
-        if missing:
-            return f"the solver does not say its {' and '.join(missing)}"
-        for name, value in numbers.items():
-            if not isinstance(value, Real) or not above[name] < float(value) < math.inf:
-                return f"the solver's {name} is {value!r}, and not a number above {above[name]}"
-        return None
+        try:
+            missing += [name for name, low in above.items() if positive(case, name, low) is None]
+        except Unclaimed as odd:
+            return str(odd)
+        return f"the solver does not say its {' and '.join(missing)}" if missing else None
 
-    met.__doc__ = f"The solver says its {every}."
+    met.__doc__ = f"The solver says its {' and '.join((*names, *above))}."
     return met
 
 
@@ -429,14 +445,13 @@ def _check_fields(statement: Statement) -> None:
             if hasattr(statement, name) and not fits(value):
                 given = f"not {value!r}" if value is not None else "and is missing"
                 raise statement.error(f"{name} must be {rule}, {given}")
-    if statement.status != Status.REFUTED:
-        for name in ("severity", "why", "charitable", "same_mistake", "survives"):
-            if getattr(statement, name):
-                what = f"{name} is for statements that are refuted; this one is {statement.status}"
-                raise statement.error(what)
-    elif statement.severity not in tuple(Severity):
-        given = "missing" if statement.severity is None else f"{statement.severity!r}"
-        known = ", ".join(Severity)
+    errata = ("severity", "why", "charitable", "same_mistake", "survives")
+    name = next((name for name in errata if getattr(statement, name)), "")
+    if statement.status != Status.REFUTED and name:
+        what = f"{name} is for statements that are refuted; this one is {statement.status}"
+        raise statement.error(what)
+    if statement.status == Status.REFUTED and statement.severity not in tuple(Severity):
+        given, known = statement.severity or "missing", ", ".join(Severity)
         what = f"it is refuted, so its severity must be one of {known}; it is {given}"
         raise statement.error(what)
     if statement.status == Status.NOT_REPRODUCIBLE and statement.takes != ("case",):
@@ -455,12 +470,9 @@ def _check_body(statement: Statement) -> None:
         raise statement.error(f"the body must be a function of {needed}")
     if not (_binds(body, takes) or (statement.takes_more and _binds(body, statement.takes_more))):
         raise statement.error(f"the body must take {needed}")
-    rounding = _rounds(body)
-    if rounding:
-        raise statement.error(
-            f"the body uses math.{rounding}, which turns a ball into a double and forgets its"
-            " error; use log, sqrt and exp of gammabar.papers"
-        )
+    if rounding := _rounds(body):
+        what = f"the body uses math.{rounding}, which turns a ball into a double and forgets its"
+        raise statement.error(f"{what} error; use log, sqrt and exp of gammabar.papers")
 
 
 def _binds(body: Any, takes: tuple[str, ...]) -> bool:
@@ -480,6 +492,7 @@ _ROUNDING = "cbrt cos cosh exp exp2 expm1 fsum hypot log log10 log1p log2 pow si
 
 def _rounds(body: Any) -> str:
     """A function of `math` in a body that computes with doubles; "" if there is none."""
+    body = inspect.unwrap(body)
     if not isinstance(body, FunctionType):
         return ""
     before = None
@@ -548,16 +561,11 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
 # --- how a paper declares its statements -----------------------------------------------------
 
 
-@dataclass(frozen=True, init=False)
 class Method:
     """The solvers that a claim is about, by their names in the registry, and what it assumes."""
 
-    solvers: tuple[str, ...]
-    assumes: tuple[Assumption, ...]
-
     def __init__(self, *solvers: str, assumes: tuple[Assumption, ...] = ()) -> None:
-        object.__setattr__(self, "solvers", solvers)
-        object.__setattr__(self, "assumes", assumes)
+        self.solvers, self.assumes = solvers, assumes
 
 
 @dataclass(frozen=True)
@@ -569,8 +577,8 @@ class Erratum:
     severity : str
         "substance", "misprint", "edge case" or "transcription".
     fixed_by, charitable, same_mistake : str or None
-        Ids in the same paper, without its key. Unless it is of substance, the charitable reading is
-        the fixed form by default.
+        Ids in the same paper, without its key; ".fixed" is that of the claim with this ending.
+        Unless it is of substance, the charitable reading is the fixed form by default.
     why, survives : str
         Here, or paragraphs "Why: …" and "Survives: …" of the docstring.
     """
@@ -653,22 +661,20 @@ class Claims:
                 fields["solvers"] += one.solvers
                 fields["assumes"] += one.assumes
             elif isinstance(one, Erratum):
-                fields |= self._false(one)
+                fields |= self._false(one, identifier)
             elif isinstance(one, type):
                 fields["history"] = (*fields.get("history", ()), one)
             else:
                 fields["assumes"] += (one,)
         return declare(kind, self._id(identifier), **(self._shared | fields | given))
 
-    def _false(self, erratum: Erratum) -> dict[str, Any]:
+    def _false(self, erratum: Erratum, identifier: str) -> dict[str, Any]:
         said = {"status": "refuted"} | {name: text for name, text in vars(erratum).items() if text}
         if erratum.severity != "substance" and erratum.fixed_by is not None:
             said.setdefault("charitable", erratum.fixed_by)
         ids = {"fixed_by", "charitable", "same_mistake"} & said.keys()
-        return said | {name: self._id(said[name]) for name in ids}
+        own = {name: identifier if said[name].startswith(".") else "" for name in ids}
+        return said | {name: self._id(first + said[name]) for name, first in own.items()}
 
     def _id(self, identifier: str) -> str:
         return identifier if identifier.startswith(self.key + ".") else f"{self.key}.{identifier}"
-
-
-Declared = Callable[[Any], Any]

@@ -6,9 +6,10 @@ import os
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from functools import partial
 from html import escape
 from math import log1p
 from types import CodeType
@@ -114,8 +115,8 @@ class Verdict:
     vacuous_to: int | None = None
     #: A few points of what was compared, for pictures.
     curve: tuple[Point, ...] = field(default=(), repr=False)
-    #: What `explain` says, where statement, problem and solver are known.
-    _explained: ClassVar[str] = ""
+    #: Makes what `explain` says, where statement, problem and solver are known.
+    _explain: ClassVar[Any] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "verdict", Ruling(self.verdict))
@@ -139,12 +140,16 @@ class Verdict:
 
     def explain(self) -> str:
         """What was claimed and measured, and the cause: what a failing test prints."""
-        return self._explained or str(self)
+        return str(self) if self._explain is None else str(self._explain())
 
-    def explained(self, text: str) -> Self:
-        """The same verdict, whose `explain` says this."""
-        object.__setattr__(self, "_explained", text)
+    def explained(self, explain: Callable[[], str]) -> Self:
+        """The same verdict, whose `explain` says what this returns."""
+        object.__setattr__(self, "_explain", explain)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The explanation travels as a text: not every statement can be pickled."""
+        return vars(self) | {"_explain": partial(str, self.explain())}
 
     def _repr_html_(self) -> str:
         """For notebooks: the explanation as a table, and the curve."""
@@ -185,33 +190,20 @@ class StatementError(ProblemError):
 
 def place(body: Any, error: Exception | None = None) -> str:
     """Where a body is written: " (paper.py, line 12)"."""
-    code = _code_of(body)
-    file = code.co_filename if code is not None else _file(body)
+    function = getattr(body, "claim", None) if isinstance(body, type) else body
+    code = getattr(function, "__code__", None)
+    module = sys.modules.get(getattr(body, "__module__", None) or "")
+    file, line = getattr(module, "__file__", None) or "", None
+    if isinstance(code, CodeType):
+        file, line = code.co_filename, code.co_firstlineno
     if not file:
         return ""
-    line = code.co_firstlineno if code is not None else None
     if error is not None:
         frames = traceback.extract_tb(error.__traceback__)
         line = next((f.lineno for f in reversed(frames) if f.filename == file), line)
-    return f" ({_short(file)}, line {line})" if line else f" ({_short(file)})"
-
-
-def _code_of(body: Any) -> CodeType | None:
-    """The code of a function, or of the method ``claim`` of a class."""
-    function = getattr(body, "claim", None) if isinstance(body, type) else body
-    code = getattr(function, "__code__", None)
-    return code if isinstance(code, CodeType) else None
-
-
-def _file(body: Any) -> str:
-    module = sys.modules.get(getattr(body, "__module__", None) or "")
-    return getattr(module, "__file__", None) or ""
-
-
-def _short(file: str) -> str:
-    """A path as a person would write it who stands in this folder."""
-    inside = os.path.relpath(file)
-    return file if inside.startswith(os.pardir) else inside
+    inside = os.path.relpath(file)  # as a person would write it who stands in this folder
+    shown = file if inside.startswith(os.pardir) else inside
+    return f" ({shown}, line {line})" if line else f" ({shown})"
 
 
 def raised(error: Exception) -> str:
@@ -230,7 +222,7 @@ def worth(verdict: Verdict, at_rest: str = "") -> str:
     if not verdict.says_nothing:
         return ""
     if at_rest:
-        return f"vacuous, also of a solver that never moves: {at_rest}"
+        return f"vacuous: a solver that never moves passes as well ({at_rest})"
     if verdict.vacuous_to is not None:
         return f"vacuous up to t = {verdict.vacuous_to}"
     return "vacuous: a solver that never moves passes as well"

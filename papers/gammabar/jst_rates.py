@@ -1,10 +1,6 @@
 """Results of this project about Algorithms 1 and 2 of Ji, Srebro and Telgarsky (2021).
 
-The proofs are in papers/gammabar/PROOFS.md. That the logarithm of t can go was shown before, for a
-method with a modified step, by Wang, Hanashiro, Guha and Abernethy (On Accelerated Perceptrons and
-Beyond,
-ICLR 2023, arXiv 2210.09371), Theorem 4: γ − 8 log n/(γ T(T+1)). Here it is the method as printed,
-θ_t = 1, and the constant is 4.
+The proofs are in papers/gammabar/PROOFS.md, with prior work.
 """
 
 from __future__ import annotations
@@ -66,8 +62,7 @@ class _LeastDual:
         self.square: Any = None
 
     def update(self, it: View) -> None:
-        """Take in the next iterate; `Sequences` has heard it."""
-        now = self._seen.now.mu_square
+        now = self._seen.now.mu_square  # `Sequences` comes first
         if it.t:
             self.square = now if self.square is None else self.square.min(now)
 
@@ -94,13 +89,10 @@ def _gap_is_certified(it, c):
     return at_most(gap, bound, "min_j ‖Zᵀμ_j‖ − γ(w_t) ≤ ln(n max_i q_{t,i})/‖w_t‖")
 
 
-@gb.bound(
-    "floor",
-    _own("gb.floor"),
-    Method(*BOTH.solvers, "gradient-descent", "normalized-gradient-descent"),
-    exact_dual,
-    powerless="it is true of every w, whatever a solver does",
-)
+_EVERY = Method(*BOTH.solvers, "gradient-descent", "normalized-gradient-descent")
+
+
+@gb.bound("floor", _own("gb.floor"), _EVERY, exact_dual)
 def _no_method_is_faster(it, c):
     r"""γ̄ − γ(w) ≥ (H(q̄) − H_∞(softmax(Zw)))/‖w‖ for every w ≠ 0.
 
@@ -108,16 +100,13 @@ def _no_method_is_faster(it, c):
     \quad \text{for all } w \ne 0$
 
     H is Shannon's entropy and H_∞(q) = −ln max_i q_i. For any data, where γ̄ = ‖Zᵀq̄‖; q̄ may be
-    any dual optimum."""
+    any dual optimum.
+    Powerless: it is true of every w, whatever a solver does"""
     if it.at_origin:
         return None
-    bound = (c.once("H(q̄)", lambda: _dual_entropy(c)) - _least_entropy(it)) / it.norm
+    support = (Fraction(v, c.truth.total) for v in c.truth.numerators)
+    bound = (c.once("H(q̄)", lambda: -entropy(support)) - _least_entropy(it)) / it.norm
     return at_least(c.gamma - it.margin, bound, "γ̄ − γ(w) ≥ (H(q̄) − H_∞(q))/‖w‖")
-
-
-def _dual_entropy(case: Case) -> Number:
-    """H(q̄), over the support."""
-    return -entropy(Fraction(v, case.truth.total) for v in case.truth.numerators)
 
 
 @gb.bound("smooth", _own("gb.smooth"), FAST, unit_ball, separable, slower=NO_MOMENTUM)
@@ -156,21 +145,36 @@ def _enough(case: Case, epsilon: Fraction, delta: Fraction) -> int:
     return int(steps)
 
 
-sampling = Claims("gb", unit=True)
-_smaller = sampling.sharing(powerless="gb.sampling with another δ, which has the power")
 _TWENTIETH, _HUNDREDTH = Fraction(1, 20), Fraction(1, 100)
 #: ε over γ̄, by δ: so that many runs are short ones.
 _RATIOS = {HALF: HALF, _TWENTIETH: HALF, _HUNDREDTH: Fraction(9, 10)}
-_EASY = ("planted:n=2,d=2,gamma=0.99,seed=0",)
 
 
-@sampling.probability(
+def _sampling(name: str, delta: Fraction, more: str, instances: str, **given: Any) -> Declared:
+    about = ALG2, several_rows, reachable(_RATIOS[delta], delta, steps=_enough)
+    at = {"delta": delta, "instances": f"ε = {instances} and δ = {delta}"}
+    return Claims("gb", unit=True).probability(
+        name, _own("gb.sampling") + more, *about, **at, **given
+    )
+
+
+def _smaller(name: str, delta: Fraction, instances: str, runs: int) -> Declared:
+    return _sampling(
+        f"sampling.{name}",
+        delta,
+        f", at δ = {delta}, where 4 ln(4/δ) < 1/δ",
+        instances,
+        runs=runs,
+        problems=("planted:n=2,d=2,gamma=0.99,seed=0",),
+        powerless="gb.sampling with another δ, which has the power",
+    )
+
+
+@_sampling(
     "sampling",
-    _own("gb.sampling"),
-    ALG2,
-    several_rows,
-    reachable(HALF, steps=_enough),
-    delta=HALF,
+    HALF,
+    "",
+    "γ̄/2",
     runs=15,
     problems=(
         "opposed:r=1,copies=9",
@@ -178,30 +182,9 @@ _EASY = ("planted:n=2,d=2,gamma=0.99,seed=0",)
         "iris:0,1:n=4,seed=0 --kernel rbf:gamma=1",
     ),
     slower="adaptive-sampling/step-squared",
-    instances="ε = γ̄/2 and δ = 1/2",
 )
-@_smaller.probability(
-    "sampling.twentieth",
-    _own("gb.sampling") + ", at δ = 1/20, where 4 ln(4/δ) < 1/δ",
-    ALG2,
-    several_rows,
-    reachable(HALF, _TWENTIETH, steps=_enough),
-    delta=_TWENTIETH,
-    runs=194,
-    problems=_EASY,
-    instances="ε = γ̄/2 and δ = 1/20",
-)
-@_smaller.probability(
-    "sampling.hundredth",
-    _own("gb.sampling") + ", at δ = 1/100, where 4 ln(4/δ) < 1/δ",
-    ALG2,
-    several_rows,
-    reachable(_RATIOS[_HUNDREDTH], _HUNDREDTH, steps=_enough),
-    delta=_HUNDREDTH,
-    runs=986,
-    problems=_EASY,
-    instances="ε = 9γ̄/10 and δ = 1/100",
-)
+@_smaller("twentieth", _TWENTIETH, "γ̄/2", 194)
+@_smaller("hundredth", _HUNDREDTH, "9γ̄/10", 986)
 def _fewer_steps(c, rng, delta):
     r"""For two rows or more, Algorithm 2 without momentum and with the step √(ln(n)/t) has a margin
     of at least γ̄ − ε after t = ⌈max{(18 ln n + 16 ln(2/δ))/γ̄², 8 min{1/δ, 4 ln(4/δ)}}/ε²⌉ steps,
@@ -262,12 +245,7 @@ def _used(n: int, t: int) -> Number:
     return (gamma - margin) * gamma * t * (t + 3) / (4 * log(n))
 
 
-@Claims("gb").direct(
-    "four",
-    _own("gb.four"),
-    kind="existence",
-    powerless="it is about one method on one family of data, run by itself in balls",
-)
+@Claims("gb").direct("four", _own("gb.four"), kind="existence")
 def _constant_four(c):
     r"""The 4 of gb.sharp cannot be made smaller: on orthogonal rows with q̄_1 = 1/ln n, more than
     0.82 of the bound is used for n = 1000, more than 0.88 for n = 100,000, and all as n → ∞.
@@ -278,7 +256,8 @@ def _constant_four(c):
 
     Checked is what can be at a finite t: at n = 1000 and t = 189 more than 0.82 of the bound of
     gb.sharp is used, at n = 100,000 and t = 2,301 more than 0.88; docs/gallery has more. The limit
-    superior is proved."""
+    superior is proved.
+    Powerless: it is about one method on one family of data, run by itself in balls"""
     for n, (t, share) in _MEASURED.items():
         with working(_BITS):
             yield at_least(_used(n, t), number(share), "measured/bound", where=f"n = {n}, t = {t}")

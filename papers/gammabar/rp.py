@@ -14,7 +14,6 @@ import numpy as np
 from gammabar.papers.claims import *
 from gammabar.papers.ramdas_pena_2015.algorithms import line_search, mixed, smoothed_alpha
 from gammabar.papers.ramdas_pena_2015.quantities import *
-from gammabar.papers.ramdas_pena_2015.section4 import temperature
 from gammabar.papers.ramdas_pena_2015.section6 import counts_of
 from gammabar.problems import KernelProblem
 
@@ -233,7 +232,7 @@ def _there(before, j):
 
 # Smoothed methods
 
-STEP = (
+_STEP = (
     r"\alpha_{k+1} = (1-\theta_k)(\alpha_k + \theta_k p_k) + \theta_k^2 p_{\mu_k}(\alpha_k),\ "
     r"\mu_{k+1} = (1-\theta_k)\mu_k,\ "
     r"p_{k+1} = (1-\theta_k)p_k + \theta_k p_{\mu_{k+1}}(\alpha_{k+1}),\ \theta_k = \tfrac{2}{k+3}"
@@ -305,7 +304,7 @@ def _not_returned(before, p, delta):
     "rp.snkp.step",
     "Algorithm 4 as printed",
     Method("snkp"),
-    claim=r"\alpha_0 = \mathbf{1}_n/n,\ \mu_0 = 2,\ p_0 = p_{\mu_0}(\alpha_0);\ " + STEP,
+    claim=r"\alpha_0 = \mathbf{1}_n/n,\ \mu_0 = 2,\ p_0 = p_{\mu_0}(\alpha_0);\ " + _STEP,
 )
 def _snkp_step(now, before, c):
     """Every iterate of SNKP is the step from the one before, and it exits when it should."""
@@ -332,7 +331,7 @@ def _snkp_step(now, before, c):
     Method("snkpvn"),
     has(delta=0),
     claim=r"\alpha_0 = q,\ \mu_0 = 2n,\ p_0 = p^q_{\mu_0}(\alpha_0);\ "
-    + STEP.replace("p_{\\mu", "p^q_{\\mu"),
+    + _STEP.replace("p_{\\mu", "p^q_{\\mu"),
 )
 def _snkpvn_step(now, before, c):
     """Every iterate of SNKPVN is the step from the one before, and it ends when it should."""

@@ -297,7 +297,7 @@ def _batch_perceptron(case: Case) -> Any:
 
     A quarter of what Theorem 3.3 of Tyurin (2024) prints, for large n: no data use more than
     (n+1)²/(4n²) of that bound."""
-    return squared_ratio(case) * (case.n + 1) ** 2 / (4 * case.n)
+    return case.mistake_bound * (case.n + 1) ** 2 / (4 * case.n)
 
 
 def _staggered_data(case: Case) -> str | None:
@@ -327,8 +327,8 @@ def _needs_all(it, c):
     the first term of Theorem 6.1, as Normalized LR+GD tends to this method."""
     d, size = (it.n + 1) // 9, 1 + 2 * it.here.size()
     if it.t == 0:
-        yield at_least(squared_ratio(c), d, "R²/μ² ≥ d")
-        yield below(squared_ratio(c), d + 1, "R²/μ² < d + 1")
+        yield at_least(c.mistake_bound, d, "R²/μ² ≥ d")
+        yield below(c.mistake_bound, d + 1, "R²/μ² < d + 1")
     if it.t < d:
         yield at_most(it.smallest, 0, "min_i ⟨a_i, w_t⟩ ≤ 0 for t < d", size=size)
     if it.t == d:

@@ -8,57 +8,39 @@ of the project, and g_t is minus the solvers' momentum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-Vector = NDArray[Any]
-Schedule = Callable[[int], Any]
+_Vector = NDArray[Any]
+_Schedule = Callable[[int], Any]
 
 
-def vector(values: Any) -> Vector:
-    """Balls."""
-    found = np.array(values, dtype=object)
-    return np.vectorize(arb, otypes=[object])(found) if found.size else found
+def _balls(values: list[Any]) -> _Vector:
+    return np.array([arb(v) for v in values], dtype=object)
 
 
-class Space(NamedTuple):
-    """How Z acts: the number of its rows, w = 0, w ↦ Zw and q ↦ Zᵀq."""
+class Rows:
+    """Z, by the entries of its rows that are not zero; `zero` is w = 0."""
 
-    n: int
-    zero: Vector
-    times: Callable[[Vector], Vector]
-    adjoint: Callable[[Vector], Vector]
+    def __init__(self, rows: list[dict[int, arb]], columns: int) -> None:
+        self._rows, self.n, self.zero = rows, len(rows), _balls([0] * columns)
 
+    def times(self, w: _Vector) -> _Vector:
+        """Zw."""
+        return _balls([sum((v * w[j] for j, v in row.items()), arb(0)) for row in self._rows])
 
-def explicit(rows: Vector) -> Space:
-    """The rows of Z written out."""
-    return Space(len(rows), 0 * rows[0], lambda w: rows @ w, lambda q: rows.T @ q)
-
-
-def sparse(rows: list[dict[int, arb]], columns: int) -> Space:
-    """The rows of Z by their entries that are not zero."""
-
-    def times(w: Vector) -> Vector:
-        return vector([sum((v * w[j] for j, v in row.items()), arb(0)) for row in rows])
-
-    def adjoint(q: Vector) -> Vector:
-        found = vector([0] * columns)
-        for row, weight in zip(rows, q, strict=True):
+    def adjoint(self, q: _Vector) -> _Vector:
+        """Zᵀq."""
+        found = self.zero.copy()
+        for row, weight in zip(self._rows, q, strict=True):
             for j, v in row.items():
                 found[j] += v * weight
         return found
-
-    return Space(len(rows), vector([0] * columns), times, adjoint)
-
-
-def feature(gram: Vector) -> Space:
-    """Z = −(y_i φ(x_i)) by its Gram matrix G; α stands for the vector Σ α_i y_i φ(x_i)."""
-    return Space(len(gram), 0 * gram[0], lambda alpha: -(gram @ alpha), lambda q: -q)
 
 
 # Section 2
@@ -84,7 +66,7 @@ def potential(xi: Any, name: str) -> Any:
     return sum(((z - top).exp() for z in xi), arb(0)).log() + top
 
 
-def potential_gradient(xi: Any, name: str) -> Vector:
+def potential_gradient(xi: Any, name: str) -> _Vector:
     """∇ψ(ξ)_i = ℓ′(ξ_i)/ℓ′(ψ(ξ)), eq. (C.1)."""
     if name == "exponential":
         value = potential(xi, name)
@@ -93,35 +75,22 @@ def potential_gradient(xi: Any, name: str) -> Vector:
     return np.array([derivative(name, z) / slope for z in xi], dtype=object)
 
 
-def _risk_gradient(space: Space, name: str, w: Vector) -> Vector:
+def _risk_gradient(Z: Rows, name: str, w: _Vector) -> _Vector:
     """∇R(w), R(w) = (1/n) Σ_i ℓ((Zw)_i)."""
-    return space.adjoint(vector([derivative(name, z) / space.n for z in space.times(w)]))
+    return Z.adjoint(_balls([derivative(name, z) / Z.n for z in Z.times(w)]))
 
 
-# Algorithms, without end where they choose their rows themselves
+# Algorithms, without end
 
 
-class State(NamedTuple):
-    """The sequences at one t."""
-
-    w: Vector
-    q: Vector
-    g: Any = None
-    mu: Any = None
-    nu: Any = None
-
-
-def algorithm1(
-    space: Space, theta: Any, name: str = "exponential", rho: int = 1
-) -> Iterator[State]:
-    """The momentum form, with β_t = t/(t+1) and the step θ/ρ of eq. (C.4)."""
-    w = g = space.zero
+def algorithm1(Z: Rows, theta: Any, name: str) -> Iterator[_Vector]:
+    """The momentum form, with β_t = t/(t+1): w_t."""
+    w = g = Z.zero
     for t in count():
-        q = potential_gradient(space.times(w), name)
-        pull = space.adjoint(q)
+        yield w
+        pull = Z.adjoint(potential_gradient(Z.times(w), name))
         g = arb(t) / (t + 1) * (g + pull)
-        yield State(w, q, g)
-        w = w - theta / rho * (g + pull)
+        w = w - theta * (g + pull)
 
 
 def mixed(weight: Any, a: Any, b: Any) -> Any:
@@ -130,12 +99,12 @@ def mixed(weight: Any, a: Any, b: Any) -> Any:
 
 
 def mirror_descent(
-    p: Vector,
-    slope: Callable[[Vector], Vector],
-    back: Callable[[Vector], Vector],
-    lam: Schedule,
-    step: Schedule,
-) -> Iterator[tuple[Vector, Vector, Vector, Vector]]:
+    p: _Vector,
+    slope: Callable[[_Vector], _Vector],
+    back: Callable[[_Vector], _Vector],
+    lam: _Schedule,
+    step: _Schedule,
+) -> Iterator[tuple[_Vector, _Vector, _Vector, _Vector]]:
     """p_t, q_t, μ_t and ν_t of eqs. (B.1) and (B.2): `slope` is ∇f, `back` ∇ω* and `step` αθ_t."""
     q = mu = back(p)
     for t in count():
@@ -146,65 +115,18 @@ def mirror_descent(
         mu = mixed(lam(t), mu, q)
 
 
-def dual_form(
-    space: Space, lam: Schedule, theta: Schedule, name: str = "exponential", rho: int = 1
-) -> Iterator[State]:
-    """Section 3.2: f = φ and ω = ψ*, with w_{t+1} = w_t − θ_t/(ρλ_t) Zᵀν_t, eq. (3.3)."""
-    run = mirror_descent(
-        vector([0] * space.n),
-        lambda nu: space.times(space.adjoint(nu)),
-        lambda p: potential_gradient(p, name),
-        lam,
-        lambda t: theta(t) / rho,
-    )
-    w = space.zero
-    for t, (_, q, mu, nu) in enumerate(run):
-        yield State(w, q, mu=mu, nu=nu)
-        w = w - theta(t) / (rho * lam(t)) * space.adjoint(nu)
-
-
-def basis(n: int, i: int) -> Vector:
-    """e_i."""
-    return vector([int(j == i) for j in range(n)])
-
-
-def algorithm2(space: Space, indices: Sequence[int], theta: arb, beta: Schedule) -> Iterator[State]:
-    """Algorithm 2, for the rows that were sampled."""
-    w = g = space.zero
-    for t, i in enumerate(indices):
-        z = space.adjoint(basis(space.n, i))
-        g = beta(t) * (g + z)
-        yield State(w, potential_gradient(space.times(w), "exponential"), g)
-        w = w - theta * (g + z)
-
-
-def gradient_descent(space: Space, eta: arb, name: str) -> Iterator[Vector]:
+def gradient_descent(Z: Rows, eta: arb, name: str) -> Iterator[_Vector]:
     """Section 3.1: w_{t+1} = w_t − η ∇R(w_t)."""
-    w = space.zero
+    w = Z.zero
     while True:
         yield w
-        w = w - eta * _risk_gradient(space, name, w)
+        w = w - eta * _risk_gradient(Z, name, w)
 
 
-def normalised(space: Space, theta: Schedule) -> Iterator[Vector]:
+def normalised(Z: Rows, theta: _Schedule) -> Iterator[_Vector]:
     """Section 1: w_{t+1} = w_t − θ_t ∇R(w_t)/R(w_t)."""
-    w = space.zero
+    w = Z.zero
     for t in count():
         yield w
-        risk = sum((z.exp() for z in space.times(w)), arb(0)) / space.n
-        w = w - theta(t) / risk * _risk_gradient(space, "exponential", w)
-
-
-def batch_perceptron(space: Space, indices: Sequence[int], eta0: arb) -> Iterator[Vector]:
-    """Supergradient ascent on the hard margin over the unit ball, for the rows that were chosen.
-
-    The norm of v = −Zᵀα is computed afresh each time, ‖v‖² = −⟨α, Z v⟩.
-    """
-    v, alpha = space.zero, vector([0] * space.n)
-    yield v
-    for t, i in enumerate(indices):
-        eta, e = eta0 / arb(t + 1).sqrt(), basis(space.n, i)
-        alpha, v = alpha + eta * e, v - eta * space.adjoint(e)
-        length = (-(alpha @ space.times(v))).max(arb(1)).sqrt()
-        alpha, v = alpha / length, v / length
-        yield v
+        risk = sum((z.exp() for z in Z.times(w)), arb(0)) / Z.n
+        w = w - theta(t) / risk * _risk_gradient(Z, "exponential", w)

@@ -4,7 +4,7 @@ Accelerated Mirror Descent / Dual Averaging.
 Appendix A is decided in rational arithmetic. Of Appendix B two kinds of instances are checked, by
 the same lines. Along runs of the dual form, that of Appendix C: f = φ, φ(q) = ‖Zᵀq‖²/2, ω = ψ*,
 α = 1/ρ, the ℓ₁ norm, and C the domain of ψ* (Δ_n for the exponential loss, [0, 1]ⁿ ∩ {Σ q_i ≥ 1}
-for the logistic loss). And exactly, other objectives, mirror maps, norms and sets (`World`), which
+for the logistic loss). And exactly, other objectives, mirror maps, norms and sets (`_World`), which
 bring their own method.
 """
 
@@ -51,42 +51,25 @@ def _duality(c):
     yield fact(c.truth.square_lo == pair.square == c.truth.square_hi, "γ̄² = ‖Zᵀq̄‖²")
 
 
+@aligned.direct("lemA.1.vector", "Lemma A.1, second sentence", Erratum("misprint", ".fixed"))
 @aligned.direct(
-    "lemA.1.vector", "Lemma A.1, second sentence", Erratum("misprint", "lemA.1.vector.fixed")
+    "lemA.1.vector.fixed",
+    "Lemma A.1, second sentence, with the primal problem of its proof",
+    instead={
+        "(Zw)_i, on": "(−Zw)_i, on",
+        r"\text{ (of }": r"\text{ of }",
+        r"(Zw)_i \text{),": r"(-Zw)_i, \text{",
+    },
 )
-def _vector_as_printed(c):
+def _vector(c, printed):
     r"""−Zᵀq̄ = γ̄ū for all dual optima q̄ and the one solution ū of max_{‖w‖ ≤ 1} min_i (Zw)_i, on
     separable data.
 
     $\text{there exists a unique primal optimal solution } \bar u \text{ (of } \max_{\|w\|_2 \le 1}
     \min_i (Zw)_i \text{), such that for all dual optimal solution } \bar q,\ -Z^\top \bar q =
-    \bar\gamma \bar u$
-
-    The primal problem of the lemma is max min_i (Zw)_i with Z = −A. Its solution is minus the
-    classifier of Section 2, and for it Zᵀq̄ = γ̄ū, without the minus. Smallest witness: n = d = 1,
-    x_1 = 1, y_1 = 1: max_{|w| ≤ 1} −w is attained at ū = −1 only; −Zᵀq̄ = 1 on the left, γ̄ū = −1
-    on the right. The proof is about max −max_i (Zw)_i, for which the lemma holds; its last display
-    turns −max_i (Zw)_i into min_i (Zw)_i, which keeps the value but negates the solution. With the
-    ū of Section 2 the formula is true, and that is the fixed form.
-
-    Why: min (Zw)_i stands for −max (Zw)_i; with the ū of Section 2, which the paper goes on to use,
-    it is true.
-    Survives: Everything: the value in the lemma is right, the proof is about −max_i (Zw)_i, and
-    later sections use the ū of Section 2."""
-    return alignment(c, -1, -1, "−Zᵀq̄ = γ̄ū for ū that maximises min_i (Zw)_i")
-
-
-@aligned.direct(
-    "lemA.1.vector.fixed", "Lemma A.1, second sentence, with the primal problem of its proof"
-)
-def _vector_fixed(c):
-    r"""−Zᵀq̄ = γ̄ū for all dual optima q̄ and the one solution ū of max_{‖w‖ ≤ 1} min_i (−Zw)_i, on
-    separable data.
-
-    $\text{there exists a unique primal optimal solution } \bar u \text{ of } \max_{\|w\|_2 \le 1}
-    \min_i (-Zw)_i, \text{ such that for all dual optimal solution } \bar q,\ -Z^\top \bar q =
     \bar\gamma \bar u$"""
-    return alignment(c, -1, 1, "−Zᵀq̄ = γ̄ū for ū that maximises min_i (−Zw)_i")
+    what = f"−Zᵀq̄ = γ̄ū for ū that maximises min_i ({'' if printed else '−'}Zw)_i"
+    return alignment(c, -1, -1 if printed else 1, what)
 
 
 # Appendix B: steps of eq. (B.2), in balls along a run, and in fractions for other f, ω and C
@@ -113,10 +96,8 @@ class _Dual:
 
 @dataclass(eq=False)
 class _Point:
-    """The sequences at one t, with λ_t, θ_t, θ_{t−1}/λ_{t−1}² (0 at t = 0) and ω*(p_t).
-
-    `doubles` are A w_t, q_t, μ_t and ν_t as the solver says them.
-    """
+    """The sequences at one t, with λ_t, θ_t, θ_{t−1}/λ_{t−1}² (0 at t = 0) and ω*(p_t); A w_t, q_t,
+    μ_t and ν_t as the solver says them are `doubles`."""
 
     t: int
     lam: Fraction
@@ -135,7 +116,7 @@ class _Point:
         return np.array([v.log() for v in self.q], dtype=object)
 
 
-class Path:
+class _Path:
     """The last step of a run, from `past` to `now`, and the points q at which claims are tested.
 
     Bregman distances are those of the text after eq. (B.2), D(q, q_t) = ω(q) − ω(q_t) −
@@ -177,7 +158,7 @@ class Path:
         """λ_t/(αθ_t) of the last step."""
         return self.rho * self.exact(self.past.lam / self.past.theta)
 
-    def claimed(self, claim: Any, at: str, where: str = "") -> Iterator[Relation]:
+    def claimed(self, claim: Any, at: str, where: str, *more: Any) -> Iterator[Relation]:
         """What a claim ``(s, q)`` says at every q, at q̄ ("best"), or at one q, if at none ("one").
 
         It yields relations, or left, right and what for left ≤ right.
@@ -185,7 +166,7 @@ class Path:
         best = [] if at != "best" or self.best is None else [self.best]
         for q in {"all": self.everywhere, "one": self.everywhere[:1], "best": best}[at]:
             place = where + ("" if at == "one" and not where else q.name)
-            for found in claim(self, q):
+            for found in claim(self, q, *more):
                 if isinstance(found, Relation):
                     yield found
                 elif self.exact is Fraction and found[0] == found[1]:
@@ -198,7 +179,7 @@ class Path:
 _SEQUENCES = ("p", "dual", "mu", "nu")
 
 
-class Mirror(Path):
+class _Mirror(_Path):
     """The sequences of eqs. (B.1) and (B.2) as delivered by the dual form, in balls.
 
     Signs are those of the paper: p_t = Zw_t = −A w_t. p_t, q_t, μ_t and ν_t are taken for exact
@@ -245,7 +226,6 @@ class Mirror(Path):
         return distance_from_start(self.case)
 
     def update(self, it: View) -> None:
-        """Take in the next iterate."""
         # Claims about t = 0 are checked with the first step, which starts there.
         first = self.claims if it.t == 1 else []
         self.past, self.now, self.claims = self.now, None, []
@@ -253,14 +233,13 @@ class Mirror(Path):
         if self._w is not None:
             self._drift += score_drift(it, self._w)
         self._w = it.w
-        given = []
-        for name in _SEQUENCES:
-            value = it.dual if name == "dual" else it.extra.get(name)
-            found = "is not said" if value is None else claimed_numbers(value, (it.n,))
+        said = [it.dual if name == "dual" else it.extra.get(name) for name in _SEQUENCES]
+        given: list[Any] = [
+            "is not said" if v is None else claimed_numbers(v, (it.n,)) for v in said
+        ]
+        for name, found in zip(_SEQUENCES, given, strict=True):
             if isinstance(found, str):
                 self.claims.append(fact(False, f"{name} {found}", said=True))
-            else:
-                given.append(found)
         if not self.claims:
             case, t, (scores, weights, mu, nu) = self.case, it.t, given
             before = step(case, t - 1) / mixing(case, t - 1) ** 2 if t else Fraction(0)
@@ -334,22 +313,16 @@ def _fractions(values: Any) -> _Vector:
     return np.array(np.vectorize(Fraction, otypes=[object])(np.array(values, dtype=object)))
 
 
-class World:
+class _World:
     """f(q) = ½⟨q, Hq⟩ − ⟨b, q⟩ + κ·huber(q_1), ω(q) = ½⟨q, Mq⟩ and a box C; α = 1.
 
     M is diagonal, and huber(x) is x²/2 for |x| ≤ ¼ and |x|/4 − 1/32 beyond. `best` is q̄ of a
     separable f: each coordinate by itself, clipped.
     """
 
-    def __init__(self, name: str, M: Any, box: Any, H: Any, b: Any, kappa: Any = 0, best: Any = ()):
+    def __init__(self, name: str, M: Any, box: Any, H: Any, b: Any, best: Any = (), kappa: Any = 0):
         self.name, self.huber, self.best = name, Fraction(kappa), _fractions(best)
         self.metric, self.box, self.hessian, self.linear = map(_fractions, (M, box, H, b))
-
-    def f(self, q: _Vector) -> Any:
-        """f(q)."""
-        x = abs(q[0])
-        bend = x * x / 2 if x <= _QUARTER else x / 4 - _QUARTER / 8
-        return q @ self.hessian @ q / 2 - self.linear @ q + self.huber * bend
 
     def slope(self, q: _Vector) -> Any:
         """∇f(q)."""
@@ -367,23 +340,25 @@ class World:
         return p @ q - self.metric @ (q * q) / 2
 
     def dual(self, q: _Vector) -> _Dual:
-        """A point of C."""
-        return _Dual(q, self.slope(q), self.f(q), f"q = {[str(v) for v in q]}", Fraction(0))
+        x = abs(q[0])
+        bend = x * x / 2 if x <= _QUARTER else x / 4 - _QUARTER / 8
+        value = q @ self.hessian @ q / 2 - self.linear @ q + self.huber * bend
+        return _Dual(q, self.slope(q), value, f"q = {[str(v) for v in q]}", Fraction(0))
 
     def points(self) -> list[_Dual]:
         """Points q of C: corners and the middle."""
         return [self.dual(np.array(c)) for c in (*product(*self.box.T), sum(self.box) / 2)]
 
 
-WORLDS = (
-    World(
+_WORLDS = (
+    _World(
         "Euclidean, unit box, f with a full matrix",
         M=[1, 1],
         box=[[0, 0], [1, 1]],
         H=[[_HALF, _THIRD], [_THIRD, _HALF]],
         b=["2/3", "-1/5"],
     ),
-    World(
+    _World(
         "weighted norm, wide box, separable f",
         M=[2, _HALF],
         box=[[-3, -1], [3, 5]],
@@ -391,14 +366,14 @@ WORLDS = (
         b=[3, 1],
         best=["3/2", 4],
     ),
-    World(
+    _World(
         "Euclidean, f with a Huber term",
         M=[1, 1],
         box=[[-1, -1], [1, 1]],
         H=[[_HALF, 0], [0, 1]],
         b=[_HALF, 2],
-        kappa=_HALF,
         best=["3/4", 1],
+        kappa=_HALF,
     ),
 )
 #: λ_t, as rationals, and θ_t; all but the last two meet eq. (B.10).
@@ -411,7 +386,7 @@ _SCHEDULES = {
 }
 
 
-class _Exact(Path):
+class _Exact(_Path):
     """Steps of eq. (B.2) in fractions, for a world and a schedule.
 
     `best` is None where q̄ is not known or Theorem B.12 is not about the run.
@@ -420,7 +395,7 @@ class _Exact(Path):
     exact = staticmethod(Fraction)
     rho = Fraction(1)
 
-    def __init__(self, world: World, schedule: str) -> None:
+    def __init__(self, world: _World, schedule: str) -> None:
         self.world, self.everywhere = world, world.points()
         self.lam, self.theta = _SCHEDULES[schedule]
         self.name, self.accelerated = f"{world.name}, {schedule}", schedule == "λ_t = 2/(t+2)"
@@ -446,32 +421,11 @@ class _Exact(Path):
                 yield self
 
 
-_mirrored = jst.sharing(DUAL, Mirror, since=1)
+_POINTS = "q: vertices, centre, q̄ and a random point"
 _RUN = "f = φ, ω = ψ* of either loss on Δ_n, ℓ₁ norm; Euclidean ω on boxes in the .maps form"
-
-
-def _along_runs(*about: Any, at: str = "all", **given: Any) -> Any:
-    """Declare a claim ``(s, q)`` about the last step s of a run (see `Path.claimed`).
-
-    The sequences that the solver says must be those of its iterates.
-    """
-
-    def register(claim: Any) -> Any:
-        def body(it, c):
-            path: Mirror = c.history(Mirror)
-            for name in _SEQUENCES:
-                it.claim(name)
-            yield from path.claims
-            if path.past is not None and path.now is not None:
-                yield from path.claimed(claim, at)
-
-        body.__doc__, body.__name__ = claim.__doc__, claim.__name__
-        _mirrored.bound(*about, **given)(body)
-        return claim
-
-    return register
-
-
+_mirrored = jst.sharing(DUAL, _Mirror, since=1, instances=_RUN)
+_SMOOTH = (smooth, proper_step)
+_MIRROR_DESCENT = "dual-acceleration-dual/mirror-descent-instead"
 #: About the method of eq. (B.2) itself.
 _maps = jst.sharing(
     kind="anytime",
@@ -483,12 +437,34 @@ _maps = jst.sharing(
 )
 
 
+def _along_runs(*about: Any, at: str = "all", **given: Any) -> Any:
+    """Declare a claim ``(s, q)`` about the last step s of a run (see `_Path.claimed`), or
+    ``(s, q, printed)``. The sequences that the solver says must be those of its iterates."""
+
+    def register(claim: Any) -> Any:
+        more = claim.__code__.co_argcount - 2
+
+        def body(it, c, printed):
+            path: _Mirror = c.history(_Mirror)
+            for name in _SEQUENCES:
+                it.claim(name)
+            yield from path.claims
+            if path.past is not None and path.now is not None:
+                yield from path.claimed(claim, at, "", *[printed][:more])
+
+        body.__doc__, body.__name__ = claim.__doc__, claim.__name__
+        _mirrored.bound(*about, **given)(body)
+        return claim
+
+    return register
+
+
 def _in_fractions(identifier: str, reference: str, at: str = "all", **given: Any) -> Any:
     """Declare a claim ``(s, q)`` about every step in every world."""
 
     def register(claim: Any) -> Any:
         def body(c):
-            for world, schedule in product(WORLDS, _SCHEDULES):
+            for world, schedule in product(_WORLDS, _SCHEDULES):
                 for path in _Exact(world, schedule).steps():
                     yield from path.claimed(claim, at, f"{path.name}, t = {path.past.t}, ")
 
@@ -500,12 +476,7 @@ def _in_fractions(identifier: str, reference: str, at: str = "all", **given: Any
 
 
 @_along_runs(
-    "lemB.3",
-    "Lemma B.3",
-    smooth,
-    proper_step,
-    slower="dual-acceleration-dual/mirror-descent-instead",
-    instances=_RUN + "; q: vertices, centre, q̄ and a random point",
+    "lemB.3", "Lemma B.3", *_SMOOTH, slower=_MIRROR_DESCENT, instances=f"{_RUN}; {_POINTS}"
 )
 @_in_fractions("lemB.3.maps", "Lemma B.3")
 def _lemma_b3(s, q):
@@ -526,8 +497,7 @@ def _lemma_b3(s, q):
     "Lemma B.4",
     exponential,
     kind="identity",
-    instances="ω the entropy on Δ_n; q: vertices, centre, q̄ and a random point",
-    at_rest="it is true of all p_t, and all sides are 0 where q_t stays the same",
+    instances=f"ω the entropy on Δ_n; {_POINTS}",
 )
 def _lemma_b4(s, q):
     r"""For every q in the simplex, ⟨p_t − p_{t+1}, q_{t+1} − q⟩ is D(q, q_t) − D(q, q_{t+1}) −
@@ -538,7 +508,8 @@ def _lemma_b4(s, q):
 
     With D(q, r) = Σ q_i ln(q_i/r_i), the Kullback–Leibler divergence that D_ω is for the
     exponential loss, of the weights as delivered. (With distances written by means of p_t the
-    identity is empty: everything cancels.) Weights that underflowed say nothing."""
+    identity is empty: everything cancels.) Weights that underflowed say nothing.
+    At rest: it is true of all p_t, and all sides are 0 where q_t stays the same"""
     if s.underflowed:
         return
     left = (s.past.p - s.now.p) @ (s.now.q - q.q)
@@ -548,8 +519,34 @@ def _lemma_b4(s, q):
     yield equal(left, right, what, allowance=off, size=size, where=q.name)
 
 
-def _chain(s: Mirror, q: _Dual, printed: bool) -> Iterator[Relation]:
-    """The second and third equation of eq. (B.6); the first one is plain linearity."""
+@_along_runs(
+    "eqB.6",
+    "Eq. (B.6)",
+    proper_step,
+    Erratum("transcription", ".fixed"),
+    kind="identity",
+    problems=("planted:n=2,d=1,gamma=0.5",),
+)
+@_along_runs(
+    "eqB.6.fixed",
+    "Eq. (B.6), corrected",
+    proper_step,
+    kind="identity",
+    instead={
+        "q_{t+1} − q_t⟩": "q_{t+1} − q⟩",
+        r", q_{t+1} - q_t \rangle": r", q_{t+1} - q \rangle",
+    },
+)
+def _equation_b6(s, q, printed):
+    r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩,
+    and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
+    for every q.
+
+    $\langle \nabla f(\nu_t), q_t - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle +
+    \langle \nabla f(\nu_t), q_{t+1} - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle +
+    \frac{\lambda_t}{\alpha\theta_t} \langle p_t - p_{t+1}, q_{t+1} - q_t \rangle = \langle \nabla
+    f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t} D_\omega(q_{t+1}, q_t) +
+    \frac{\lambda_t}{\alpha\theta_t} \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)$"""
     past, now, force, ratio = s.past, s.now, s.past.nu.slope, s.ratio
     common, apart = force @ (past.q - now.q), s.apart(q) + roundoff(0.25)
     middle = common + ratio * ((past.p - now.p) @ (now.q - (past.q if printed else q.q)))
@@ -562,54 +559,6 @@ def _chain(s: Mirror, q: _Dual, printed: bool) -> Iterator[Relation]:
         allowance += upper(ratio) * s.log_rounding(q)
         what = "… = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − …)"
         yield equal(middle, last, what, allowance=allowance, **about)
-
-
-_chained = {"kind": "identity", "instances": _RUN}
-
-
-@_along_runs(
-    "eqB.6",
-    "Eq. (B.6)",
-    proper_step,
-    Erratum("transcription", "eqB.6.fixed"),
-    problems=("planted:n=2,d=1,gamma=0.5",),
-    **_chained,
-)
-def _equation_b6(s, q):
-    r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩,
-    and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
-    for every q.
-
-    $\langle \nabla f(\nu_t), q_t - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle +
-    \langle \nabla f(\nu_t), q_{t+1} - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle +
-    \frac{\lambda_t}{\alpha\theta_t} \langle p_t - p_{t+1}, q_{t+1} - q_t \rangle = \langle \nabla
-    f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t} D_\omega(q_{t+1}, q_t) +
-    \frac{\lambda_t}{\alpha\theta_t} \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)$
-
-    The third expression has ⟨p_t − p_{t+1}, q_{t+1} − q_t⟩ where q_{t+1} − q is meant. As
-    λ_t/(αθ_t) (p_t − p_{t+1}) = ∇f(ν_t) by eq. (B.2), the expression as printed is zero whatever q
-    is. Smallest witness: n = 2, d = 1, rows 1/2 and 1 (either sign), any loss, t = 0, λ_0 = θ_0 =
-    1: for the exponential loss ν_0 = q_0 = (1/2, 1/2), Zᵀν_0 = ∓3/4, ∇f(ν_0) = (3/8, 3/4), and at q
-    = (1, 0) the first expression is 3/16, the third one 0.
-
-    Why: The equation stands in one of the two texts only; q_t for q may be a slip of that text.
-    Survives: Everything: the last expression, from Lemma B.4, is right for every q. (B.8) takes
-    nothing else from (B.6), and Lemma B.3 and Theorem B.12 follow from (B.8)."""
-    return _chain(s, q, printed=True)
-
-
-@_along_runs("eqB.6.fixed", "Eq. (B.6), corrected", proper_step, **_chained)
-def _equation_b6_fixed(s, q):
-    r"""⟨∇f(ν_t), q_t − q⟩ is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, q_{t+1} − q⟩,
-    and that is ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) (D(q, q_t) − D(q, q_{t+1}) − D(q_{t+1}, q_t)),
-    for every q.
-
-    $\langle \nabla f(\nu_t), q_t - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle +
-    \langle \nabla f(\nu_t), q_{t+1} - q \rangle = \langle \nabla f(\nu_t), q_t - q_{t+1} \rangle +
-    \frac{\lambda_t}{\alpha\theta_t} \langle p_t - p_{t+1}, q_{t+1} - q \rangle = \langle \nabla
-    f(\nu_t), q_t - q_{t+1} \rangle - \frac{\lambda_t}{\alpha\theta_t} D_\omega(q_{t+1}, q_t) +
-    \frac{\lambda_t}{\alpha\theta_t} \left( D_\omega(q, q_t) - D_\omega(q, q_{t+1}) \right)$"""
-    return _chain(s, q, printed=False)
 
 
 @_in_fractions("eqB.6.maps", "Eq. (B.6), first and last expression", kind="identity")
@@ -644,10 +593,8 @@ def _convexity(s, q):
 @_along_runs(
     "eqB.7",
     "Eq. (B.7)",
-    smooth,
-    proper_step,
+    *_SMOOTH,
     at="one",
-    instances=_RUN,
     at_rest="its left side is 0 where q_t stays the same, and f goes down",
 )
 @_in_fractions("eqB.7.maps", "Eq. (B.7)")
@@ -677,7 +624,7 @@ def _together(s, q):
     yield nu.slope @ (nu.q - q.q), right + s.ratio * s.fall(q.q), "⟨∇f(ν_t), ν_t − q⟩ ≤ …"
 
 
-@_along_runs("eqB.9", "Eq. (B.9)", smooth, proper_step, instances=_RUN)
+@_along_runs("eqB.9", "Eq. (B.9)", *_SMOOTH)
 @_in_fractions("eqB.9.maps", "Eq. (B.9)")
 def _equation_b9(s, q):
     r"""For every q, θ_t/λ_t² (f(μ_{t+1}) − f(q)) − θ_t(1 − λ_t)/λ_t² (f(μ_t) − f(q)) is at most
@@ -709,20 +656,9 @@ def _inverse_sequences() -> Iterator[tuple[str, list[Fraction]]]:
         yield f"λ_t {name}", sequence
 
 
-def _sums_of_inverses(case: Case, printed: bool) -> Iterator[Relation]:
-    for name, inverse in _inverse_sequences():
-        for (t,) in case.instances((t,) for t in range(len(inverse))):
-            terms = [inverse[t if printed else j] for j in range(t + 1)]
-            middle = inverse[0] ** 2 + sum(terms[1:])
-            where, index = f"{name}, t = {t}", "t" if printed else "j"
-            what = f"1/λ_0² + Σ_{{j=1}}^t 1/λ_{index}"
-            yield at_most(inverse[t] ** 2, middle, f"1/λ_t² ≤ {what}", where=where)
-            whole = f"{what} = Σ_{{j=0}}^t 1/λ_{index}"
-            yield equal(middle, sum(terms), whole, where=where)
-
-
 #: About numbers alone.
 numbers = jst.sharing(
+    Method(DUAL_FORM),
     kind="anytime",
     unit=False,
     inputs={"t": wholes(0, 59)},
@@ -730,37 +666,27 @@ numbers = jst.sharing(
 )
 
 
-@numbers.direct("eqB.11", "Eq. (B.11)", Method(DUAL_FORM), Erratum("transcription", "eqB.11.fixed"))
-def _equation_b11(c):
-    r"""Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_t, which is Σ_{j=0}^t 1/λ_t.
-
-    $\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_t} =
-    \sum_{j=0}^t \frac{1}{\lambda_t}$
-
-    The summands have the index t where j is meant. As printed the equation is 1 + t/λ_t = (t +
-    1)/λ_t, which is false for t ≥ 1 unless λ_t = 1 (the inequality is true). Smallest witness: λ_t
-    = 2/(t+2), so λ_0 = 1 and λ_1 = 2/3: at t = 1 the middle is 1 + 3/2 = 5/2 and the right side 3/2
-    + 3/2 = 3.
-
-    Why: The equation stands in one of the two texts only; the index t for j may be a slip of that
-    text.
-    Survives: Everything: nothing later refers to it, and what is needed of Σ 1/λ_j is computed for
-    λ_t = 2/(t+2)."""
-    return _sums_of_inverses(c, printed=True)
-
-
+@numbers.direct("eqB.11", "Eq. (B.11)", Erratum("transcription", ".fixed"))
 @numbers.direct(
     "eqB.11.fixed",
     "Eq. (B.11), corrected",
-    Method(DUAL_FORM),
     instances="four sequences that obey eq. (B.10), up to t = 60",
+    instead={"^t 1/λ_t": "^t 1/λ_j", r"^t \frac{1}{\lambda_t}": r"^t \frac{1}{\lambda_j}"},
 )
-def _equation_b11_fixed(c):
-    r"""Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_j, which is Σ_{j=0}^t 1/λ_j.
+def _equation_b11(c, printed):
+    r"""Under eq. (B.10), 1/λ_t² is at most 1/λ_0² + Σ_{j=1}^t 1/λ_t, which is Σ_{j=0}^t 1/λ_t.
 
-    $\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_j} =
-    \sum_{j=0}^t \frac{1}{\lambda_j}$"""
-    return _sums_of_inverses(c, printed=False)
+    $\frac{1}{\lambda_t^2} \le \frac{1}{\lambda_0^2} + \sum_{j=1}^t \frac{1}{\lambda_t} =
+    \sum_{j=0}^t \frac{1}{\lambda_t}$"""
+    for name, inverse in _inverse_sequences():
+        for (t,) in c.instances((t,) for t in range(len(inverse))):
+            terms = [inverse[t if printed else j] for j in range(t + 1)]
+            middle = inverse[0] ** 2 + sum(terms[1:])
+            where, index = f"{name}, t = {t}", "t" if printed else "j"
+            what = f"1/λ_0² + Σ_{{j=1}}^t 1/λ_{index}"
+            yield at_most(inverse[t] ** 2, middle, f"1/λ_t² ≤ {what}", where=where)
+            whole = f"{what} = Σ_{{j=0}}^t 1/λ_{index}"
+            yield equal(middle, sum(terms), whole, where=where)
 
 
 def _growing_slowly(case: Case) -> str | None:
@@ -777,8 +703,7 @@ def _growing_slowly(case: Case) -> str | None:
     _growing_slowly,
     exact_dual,
     at="best",
-    slower="dual-acceleration-dual/mirror-descent-instead",
-    instances=_RUN,
+    slower=_MIRROR_DESCENT,
 )
 @_in_fractions(
     "thmB.12.maps",
@@ -807,7 +732,7 @@ def _theorem_b12(s, q):
         yield excess, bound, "f(μ_t) − f(q̄) ≤ 4 D(q̄, q_0)/(α(t+1)²)"
 
 
-@_along_runs("eqC.8", "Eq. (C.8)", smooth, full_step, exact_dual, at="best")
+@_along_runs("eqC.8", "Eq. (C.8)", smooth, full_step, exact_dual, at="best", instances="")
 def _equation_c8(s, q):
     r"""φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ is at most (1−λ_t)/λ_t φ(μ_t) − φ(μ_{t+1})/λ_t + ρλ_t (D(q̄, q_t) −
     D(q̄, q_{t+1})).
@@ -822,7 +747,16 @@ def _equation_c8(s, q):
     yield left, right, "φ(ν_t) − ⟨∇φ(ν_t), q̄⟩ ≤ …"
 
 
-@_along_runs("eqC.9", "Eq. (C.9)", exponential, full_step, exact_dual, at="best", kind="identity")
+@_along_runs(
+    "eqC.9",
+    "Eq. (C.9)",
+    exponential,
+    full_step,
+    exact_dual,
+    at="best",
+    kind="identity",
+    instances="",
+)
 def _equation_c9(s, q):
     r"""D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t).
 

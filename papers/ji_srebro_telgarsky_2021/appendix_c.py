@@ -10,7 +10,9 @@ from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 
 #: Many rows that are alike: D(q̄, q_0) of the logistic loss is of the order of n there.
 _COPIES = ("duplicated:n=10,d=3,copies=50,gamma=0.9",)
-_AT_REST = "what is compared is bounded where q_t stays the same, and the bound grows"
+_sums = followed.sharing(
+    FAST, at_rest="what is compared is bounded where q_t stays the same, and the bound grows"
+)
 
 
 @followed.bound("lemC.2", "Lemma C.2", FAST, exact_dual, slower=PLAIN_AVERAGE)
@@ -136,170 +138,96 @@ def _lemma_c12_identity(it, c):
     return [zero(rest, it.here, what, seen.rounding), *it.once(said)]
 
 
-def _shortfall(it: View, case: Case) -> Number:
-    """How much Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) exceeds the other squares of Lemma C.12."""
-    return (case.history(Sequences).next_squares - it.once(mu_part)) / (2 * rho(case))
-
-
-@followed.bound(
-    "lemC.12.sum",
-    "Lemma C.12, second claim",
-    FAST,
-    Erratum("substance", "lemC.12.sum.fixed"),
-    problems=_COPIES,
-    at_rest=_AT_REST,
+@_sums.bound(
+    "lemC.12.sum", "Lemma C.12, second claim", Erratum("substance", ".fixed"), problems=_COPIES
 )
-def _lemma_c12_sum(it, c):
+@_sums.bound(
+    "lemC.12.sum.fixed",
+    "Lemma C.12, second claim, corrected",
+    instead={r"\ln(n)": r"\psi(0)", "2 ln(n)": "2 ψ(0)"},
+    note="ψ(0) = ψ(Zw_0) in place of ln n: ln n for the exponential loss, ln(2ⁿ − 1) for the"
+    " logistic loss. D_{ψ*}(q̄, q_0) = Σ q̄_i ln q̄_i + ψ(0) ≤ ψ(0), and the proof goes through.",
+)
+def _lemma_c12_sum(it, c, printed):
     r"""The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
     for 2 ln(n) ln(t+1).
 
     $\frac{1}{2\rho\lambda_{t-1}^2} \|Z^\top\mu_t\|_2^2 + \sum_{j=1}^{t-1} \frac{1}{2\rho}
     \left(\frac{1}{\lambda_{j-1}^2} - \frac{1-\lambda_j}{\lambda_j^2}\right) \|Z^\top\mu_j\|_2^2 \ge
-    \sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j} \|Z^\top\mu_{j+1}\|_2^2 - 2\ln(n)\ln(t+1)$
-
-    True for the exponential loss. The proof bounds D_{ψ*}(q̄, q_0) by ln n, which is right for that
-    loss only; for the logistic loss it is Σ q̄_i ln q̄_i + ln(2ⁿ − 1), of the order of n, and the
-    claim fails where many rows are alike. Witness: the logistic loss, ρ = n = 1000 copies of one
-    row of norm one (d = 1, γ̄ = 1), t = 2. All rows have the same weight: q_0 = ½/(1 − 2⁻ⁿ), w_1 =
-    q_0, q_j = σ(−w_j)/(1 − (1 − σ(−w_j))ⁿ), μ_1 = q_1, w_2 = w_1 + 3q_1/2, μ_2 = q_1/3 + 2q_2/3.
-    With 2ρ on both sides the claim is ¾ n² (μ_1² − μ_2²) ≤ 4n ln(n) ln(3), but the left side is
-    40,931.28… and the right one 30,355.77…. Copies of one row refute it from n = 87 on (t = 14),
-    and so do real data: iris:0,1 at t = 52, and the 1,000 zeros and ones of mnist-sample:0,1 at t =
-    9.
-
-    Why: It is stated for either loss, and false for the logistic one: ln n must be ψ(0), of the
-    order of n.
-    Survives: Theorem 3.1, which is for the exponential loss. For the logistic loss the Õ(1/t²) of
-    Section 5.1 survives with ψ(0) = ln(2ⁿ − 1) for ln n (jst.sec5.1.rate): the dependence on n is
-    n², not the n ln n that this lemma would give."""
-    bound, what = 2 * c.log_n * log(it.t + 1), "Σ ‖Zᵀμ_{j+1}‖²/(2ρλ_j) − … ≤ 2 ln(n) ln(t+1)"
-    return [at_most(it.once(_shortfall), bound, what), *it.once(said)]
-
-
-@followed.bound("lemC.12.sum.fixed", "Lemma C.12, second claim, corrected", FAST, at_rest=_AT_REST)
-def _lemma_c12_sum_fixed(it, c):
-    r"""The weighted squares of ‖Zᵀμ_j‖ in Lemma C.7 are at least Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2ρλ_j), but
-    for 2 ψ(0) ln(t+1).
-
-    $\frac{1}{2\rho\lambda_{t-1}^2} \|Z^\top\mu_t\|_2^2 + \sum_{j=1}^{t-1} \frac{1}{2\rho}
-    \left(\frac{1}{\lambda_{j-1}^2} - \frac{1-\lambda_j}{\lambda_j^2}\right) \|Z^\top\mu_j\|_2^2 \ge
-    \sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j} \|Z^\top\mu_{j+1}\|_2^2 - 2\psi(0)\ln(t+1)$
-
-    ψ(0) = ψ(Zw_0) in place of ln n: ln n for the exponential loss, ln(2ⁿ − 1) for the logistic
-    loss. D_{ψ*}(q̄, q_0) = Σ q̄_i ln q̄_i + ψ(0) ≤ ψ(0), and the proof goes through."""
-    bound, what = 2 * start_potential(c) * log(it.t + 1), "Σ … − … ≤ 2 ψ(0) ln(t+1)"
-    return [at_most(it.once(_shortfall), bound, what), *it.once(said)]
-
-
-def _unnormalised(it: View, case: Case) -> Number:
-    """The two sums of eq. (C.13), less γ(w_t)‖w_t‖."""
-    seen = case.history(Sequences)
-    return (seen.next_squares + seen.nu_squares) / (2 * rho(case)) - it.smallest
+    \sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j} \|Z^\top\mu_{j+1}\|_2^2 - 2\ln(n)\ln(t+1)$"""
+    start, name = (c.log_n, "ln(n)") if printed else (start_potential(c), "ψ(0)")
+    what = f"Σ ‖Zᵀμ_{{j+1}}‖²/(2ρλ_j) − … ≤ 2 {name} ln(t+1)"
+    shortfall = (c.history(Sequences).next_squares - it.once(mu_part)) / (2 * rho(c))
+    return [at_most(shortfall, 2 * start * log(it.t + 1), what), *it.once(said)]
 
 
 @followed.bound(
     "eqC.13",
     "Eq. (C.13)",
     FAST,
-    Erratum("substance", "eqC.13.fixed", same_mistake="lemC.12.sum"),
+    Erratum("substance", ".fixed", same_mistake="lemC.12.sum"),
     problems=_COPIES,
 )
-def _equation_c13(it, c):
+@followed.bound(
+    "eqC.13.fixed",
+    "Eq. (C.13), with ψ(0) in place of ln n",
+    FAST,
+    instead={"− ln(n)": "− ψ(0)", ", for either loss": "", r"\ln(n)": r"\psi(0)"},
+    note="ψ(0) is ln n for the exponential loss and ln(2ⁿ − 1) for the logistic loss; see"
+    " jst.lemC.12.sum.fixed.",
+)
+def _equation_c13(it, c, printed):
     r"""γ(w_t)‖w_t‖ ≥ Σ_{j<t} (‖Zᵀμ_{j+1}‖² + ‖Zᵀν_j‖²)/(2ρλ_j) − ln(n)(1 + 2 ln(t+1)), for either
     loss.
 
     $\gamma(w_t) \ge \frac{\sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j}
     \|Z^\top\mu_{j+1}\|_2^2}{\|w_t\|_2} + \frac{\sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j}
-    \|Z^\top\nu_j\|_2^2}{\|w_t\|_2} - \frac{\ln(n)\left(1+2\ln(t+1)\right)}{\|w_t\|_2}$
-
-    True for the exponential loss. For the logistic loss ψ(0) = ln(2ⁿ − 1), not ln n. Witness: ρ = n
-    = 1000 copies of one row of norm one (d = 1, γ̄ = 1), t = 1: w_1 = q_0 = ½/(1 − 2⁻ⁿ), ‖Zᵀν_0‖ =
-    1000 q_0, ‖Zᵀμ_1‖ = 1000 q_1 with q_1 = σ(−½)/(1 − …) = 0.377…: the right side is 359.6…, and
-    γ(w_1) = 1.
-
-    Why: The proof is for any ρ, but ψ(Zw_0) = ln n and Lemma C.12 are those of the exponential
-    loss: for the logistic loss the bound exceeds the maximum margin by far.
-    Survives: Theorem 3.1, which is for the exponential loss. For the logistic loss the rate of
-    Section 5.1 survives with ψ(0) for ln n (jst.sec5.1.rate), that is, with n² where the display
-    would have n ln n."""
-    lost, what = c.log_n * (1 + 2 * log(it.t + 1)), "Σ … − γ(w_t)‖w_t‖ ≤ ln(n)(1 + 2 ln(t+1))"
-    return [at_most(it.once(_unnormalised), lost, what), *it.once(said)]
+    \|Z^\top\nu_j\|_2^2}{\|w_t\|_2} - \frac{\ln(n)\left(1+2\ln(t+1)\right)}{\|w_t\|_2}$"""
+    start, name = (c.log_n, "ln(n)") if printed else (start_potential(c), "ψ(0)")
+    what, seen = f"Σ … − γ(w_t)‖w_t‖ ≤ {name}(1 + 2 ln(t+1))", c.history(Sequences)
+    gained = (seen.next_squares + seen.nu_squares) / (2 * rho(c)) - it.smallest
+    return [at_most(gained, start * (1 + 2 * log(it.t + 1)), what), *it.once(said)]
 
 
-@followed.bound("eqC.13.fixed", "Eq. (C.13), with ψ(0) in place of ln n", FAST)
-def _equation_c13_fixed(it, c):
-    r"""γ(w_t)‖w_t‖ ≥ Σ_{j<t} (‖Zᵀμ_{j+1}‖² + ‖Zᵀν_j‖²)/(2ρλ_j) − ψ(0)(1 + 2 ln(t+1)).
-
-    $\gamma(w_t) \ge \frac{\sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j}
-    \|Z^\top\mu_{j+1}\|_2^2}{\|w_t\|_2} + \frac{\sum_{j=0}^{t-1} \frac{1}{2\rho\lambda_j}
-    \|Z^\top\nu_j\|_2^2}{\|w_t\|_2} - \frac{\psi(0)\left(1+2\ln(t+1)\right)}{\|w_t\|_2}$
-
-    ψ(0) is ln n for the exponential loss and ln(2ⁿ − 1) for the logistic loss; see
-    jst.lemC.12.sum.fixed."""
-    lost = start_potential(c) * (1 + 2 * log(it.t + 1))
-    what = "Σ … − γ(w_t)‖w_t‖ ≤ ψ(0)(1 + 2 ln(t+1))"
-    return [at_most(it.once(_unnormalised), lost, what), *it.once(said)]
-
-
-def _ends(case: Case) -> Number:
-    """‖Zᵀq_0‖ + ‖Zᵀq_t‖."""
-    seen = case.history(Sequences)
-    return seen.first.pull.norm() + seen.now.pull.norm()
-
-
-def _triangle(it: View, case: Case) -> Relation:
-    bound = (_ends(case) + case.history(Sequences).next_lengths) / rho(case)
-    return at_most(it.norm, bound, "‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ ‖Zᵀμ_{j+1}‖/λ_j)/ρ")
-
-
-def _at_most_two(case: Case) -> Relation:
-    """One row attains it: so up to what its ball in doubles cannot tell."""
-    ends = _ends(case)
-    return nearly(ends, 2, "‖Zᵀq_0‖ + ‖Zᵀq_t‖ ≤ 2", rounding=2 * ends.rad(), size=2.0)
+_SHORT = "it bounds ‖w_t‖ from above"
 
 
 @followed.bound(
     "appC.length",
     "Appendix C, proof of Theorem 3.1, the bound on ‖w_t‖ after (C.13)",
     FULL,
-    Erratum("substance", "appC.length.fixed", same_mistake="lemC.12.sum"),
+    Erratum("substance", ".fixed", same_mistake="lemC.12.sum"),
     problems=_COPIES,
 )
-def _length_as_printed(it, c):
-    r"""‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j)/ρ ≤ (2 + Σ …)/ρ, for either loss.
-
-    $\|w_t\|_2 \le \frac1\rho\|Z^\top q_0\|_2 + \frac1\rho\|Z^\top q_t\|_2 + \sum_{j=0}^{t-1}
-    \frac{1}{\rho\lambda_j}\|Z^\top\mu_{j+1}\|_2 \le \frac2\rho + \sum_{j=0}^{t-1}
-    \frac{1}{\rho\lambda_j}\|Z^\top\mu_{j+1}\|_2$
-
-    True for the exponential loss. For the logistic loss q_t = ∇ψ(Zw_t) only has ‖q_t‖₁ ≥ 1.
-    Witness: ρ = n = 1000 copies of one row of norm one, t = 1: ‖w_1‖ = q_0 = ½/(1 − 2⁻ⁿ), and 2/ρ +
-    ‖Zᵀμ_1‖/(ρλ_0) = 0.002 + q_1 = 0.379…
-
-    Why: The proof is for either loss, but ‖Zᵀq_t‖ ≤ 1 needs q_t ∈ Δ_n, which is so for the
-    exponential loss alone; the length is bounded by much less than it is.
-    Survives: Theorem 3.1, which is for the exponential loss, where ‖Zᵀq_t‖ ≤ 1. The rate for the
-    logistic loss survives by another way, which needs no such bound (gb.smooth)."""
-    bound = (2 + c.history(Sequences).next_lengths) / rho(c)
-    last = at_most(it.norm, bound, "‖w_t‖ ≤ (2 + Σ ‖Zᵀμ_{j+1}‖/λ_j)/ρ")
-    return [_triangle(it, c), _at_most_two(c), last]
-
-
 @followed.bound(
     "appC.length.fixed",
     "Appendix C, the same, with the second inequality for the exponential loss alone",
     FULL,
-    at_rest="it bounds ‖w_t‖ from above",
+    at_rest=_SHORT,
+    instead={
+        "/ρ ≤ (2 + Σ …)/ρ, for either loss.": "/ρ, and ‖Zᵀq_t‖ ≤ 1 for the exponential loss.",
+        r"\frac2\rho + \sum_{j=0}^{t-1} \frac{1}{\rho\lambda_j}\|Z^\top\mu_{j+1}\|_2": (
+            r"\frac2\rho + \sum_{j=0}^{t-1} \frac{1}{\rho\lambda_j}\|Z^\top\mu_{j+1}\|_2"
+            r"\text{ (the latter for the exponential loss)}"
+        ),
+    },
 )
-def _length_fixed(it, c):
-    r"""‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j)/ρ, and ‖Zᵀq_t‖ ≤ 1 for the exponential
-    loss.
+def _length(it, c, printed):
+    r"""‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ_{j<t} ‖Zᵀμ_{j+1}‖/λ_j)/ρ ≤ (2 + Σ …)/ρ, for either loss.
 
     $\|w_t\|_2 \le \frac1\rho\|Z^\top q_0\|_2 + \frac1\rho\|Z^\top q_t\|_2 + \sum_{j=0}^{t-1}
     \frac{1}{\rho\lambda_j}\|Z^\top\mu_{j+1}\|_2 \le \frac2\rho + \sum_{j=0}^{t-1}
-    \frac{1}{\rho\lambda_j}\|Z^\top\mu_{j+1}\|_2\text{ (the latter for the exponential loss)}$"""
-    found = [_triangle(it, c)]
-    return [*found, _at_most_two(c)] if exponential(c) is None else found
+    \frac{1}{\rho\lambda_j}\|Z^\top\mu_{j+1}\|_2$"""
+    seen = c.history(Sequences)
+    ends, rest = seen.first.pull.norm() + seen.now.pull.norm(), seen.next_lengths
+    what = "‖w_t‖ ≤ (‖Zᵀq_0‖ + ‖Zᵀq_t‖ + Σ ‖Zᵀμ_{j+1}‖/λ_j)/ρ"
+    yield at_most(it.norm, (ends + rest) / rho(c), what)
+    if printed or exponential(c) is None:
+        # One row attains it: so up to what its ball in doubles cannot tell.
+        rounding = 2 * ends.rad()
+        yield nearly(ends, 2, "‖Zᵀq_0‖ + ‖Zᵀq_t‖ ≤ 2", rounding=rounding, size=2.0)
+    if printed:
+        yield at_most(it.norm, (2 + rest) / rho(c), "‖w_t‖ ≤ (2 + Σ ‖Zᵀμ_{j+1}‖/λ_j)/ρ")
 
 
 @followed.bound(
@@ -308,7 +236,7 @@ def _length_fixed(it, c):
     FAST,
     exponential,
     separable,
-    at_rest="it bounds ‖w_t‖ from above",
+    at_rest=_SHORT,
 )
 def _half_the_margin(it, c):
     r"""Σ_{j<t} ‖Zᵀμ_{j+1}‖²/(2λ_j) is at least (γ̄/2 − 4/(t+1)²)‖w_t‖.

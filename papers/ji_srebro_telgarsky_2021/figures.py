@@ -5,8 +5,7 @@ initial kernel of a 2-homogeneous network with one hidden layer of 128 ReLU node
 kernel evaluations in each iteration. The paper does not say how the network is initialised, how
 features are scaled, or which t enters the step √(ln(n)/t) of Theorem 4.1. Here the weights are
 those of the kernel ``network``, all rows are divided by the largest norm, and t is the length of
-the run. (The t of the theorem itself is far longer, and its step so small that every row is drawn
-about as often for as long as one would wait.)
+the run (the t of the theorem is far longer, and its step too small to see anything).
 
 Figure 4 (Section 6): an AlexNet is trained on 128 images of CIFAR-10 by plain mini-batch SGD; the
 gradients ∇_v A(x; v_t) at several epochs t are features, normalised in ℓ₂. Algorithm 2 maximises
@@ -14,14 +13,13 @@ the margin, and the test error of that predictor tells whether the features beca
 differs between Figure 4(a) and Figure 4(b) is the choice of random seed": 100 and 13579. Here the
 predictor is x ↦ argmax_c ⟨w, ∇A_c(x)⟩, and the flattened Jacobian of x is the feature that is
 normalised; so rows are (∇A_c(x_i) − ∇A_j(x_i))/(√2 ‖∇A(x_i)‖_F) for the label c and every wrong
-class j, of norm at most one. The paper gives neither step size nor batch, nor which 128 images, nor
-how weights are drawn; its legend has epochs 0, 400, 800, 1200 and 1600. With PyTorch's own initial
-weights, a step of 0.01 and batches of 16, the loss stays at that of guessing for several hundred
-epochs and is small at the end, so that such a run is as long as the paper's. (With the larger
-weights of He et al. it is over after fifty, and test errors end four hundredths below the paper's
-axis.) Beyond the paper there are the exact maximum margin of every kernel (of its Gram matrix in
-doubles, which is proved positive definite first) and more seeds, of which only the first and the
-last kernel are taken.
+class j. The paper gives neither step size nor batch, nor which 128 images, nor how weights are
+drawn; its legend has epochs 0, 400, 800, 1200 and 1600. With PyTorch's own initial weights, a step
+of 0.01 and batches of 16, such a run is as long as the paper's: the loss stays at that of guessing
+for several hundred epochs and is small at the end. (With the larger weights of He et al. it is over
+after fifty, and test errors end four hundredths below the paper's axis.) Beyond the paper there are
+the exact maximum margin of every kernel (of its Gram matrix in doubles, which is proved positive
+definite first) and more seeds, of which only the first and the last kernel are taken.
 """
 
 from __future__ import annotations
@@ -29,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,13 +58,9 @@ METHODS = {
 }
 
 
-def _largest_margin(data: str) -> float:
-    return solve(load(data)).gamma
-
-
 def _runs(what: str, data: str, last: int, run: Callable[[str, str, int], Any]) -> _Parts:
     """γ̄ of the data, and what is measured along the run of every method."""
-    return {f"γ̄ of {data}": partial(_largest_margin, data)} | {
+    return {f"γ̄ of {data}": lambda: solve(load(data)).gamma} | {
         f"{what}, {data}, {solver}, t ≤ {last}": partial(run, data, solver, last)
         for solver in METHODS.values()
     }
@@ -185,7 +180,7 @@ def _curve(data: str, label: str, last: int) -> Numbers:
     solver = Registered(_solver(label, problem.n, last)).open()
     found: Numbers = {"n": problem.n, "t": [], "margin": [], "bound": []}
     wanted, mean = set(logarithmic(last)), np.zeros(problem.n)
-    for iterate in solver.iterates(problem, np.random.default_rng(0)):
+    for iterate in islice(solver.iterates(problem, np.random.default_rng(0)), last + 1):
         t, scores = iterate.t, iterate.extra["scores"]
         if "v" in iterate.extra and t > 0:  # w_t is the mean of v_1, …, v_t, whose scores they are
             mean += (scores - mean) / t
@@ -195,8 +190,6 @@ def _curve(data: str, label: str, last: int) -> Numbers:
             found["t"].append(t)
             found["margin"].append(float(scores.min()) / length if length else 0.0)
             found["bound"].append(length / float(iterate.w.sum()))
-        if t >= last:
-            break
     used = np.reshape(iterate.w, (len(problem.y), -1)).any(axis=1)
     return found | {"points": int(used.sum()), "afresh": problem.margin(iterate.w)}
 
@@ -223,27 +216,25 @@ def _draw_3(figure: Any, numbers: Numbers) -> None:
 def _shown_3(numbers: Numbers) -> list[Shown]:
     curves = dict(zip(LEGEND, numbers.values(), strict=True))
     ends = {label: curve["margin"][-1] for label, curve in curves.items()}
-    found = f"at t = {curves[BATCH]['t'][-1]}: {listed(ends, '.5f')}; one seed"
     bound = min(min(curve["bound"]) for curve in curves.values())
     best = max(max(curve["margin"]) for curve in curves.values())
     drift = max(abs(c["afresh"] - c["margin"][-1]) for c in curves.values())
-    first = {
-        label: next(
-            (f"from t = {t}" for t, m in zip(c["t"], c["margin"], strict=True) if m > 0), "never"
-        )
+    firsts = {
+        label: next((t for t, m in zip(c["t"], c["margin"], strict=True) if m > 0), None)
         for label, c in curves.items()
     }
-    known = ends[BATCH] > 0 or None
+    first = {label: f"from t = {t}" if t else "never" for label, t in firsts.items()}
+    known, found = ends[BATCH] > 0 or None, f"at t = {curves[BATCH]['t'][-1]}: "
+    found += f"{listed(ends, '.5f')}; one seed"
     beaten = "the batch perceptron is slightly beaten by Algorithm 2 with momentum and step 1"
     slower = "the parameters of Theorem 4.1 are slower than the batch perceptron"
     positive = f"positive margin: {listed(first)}; {max(best, 0.0):.5f} ≤ γ̄ ≤ {bound:.5f}"
-    carried = "scores that are carried along are those of w"
     afresh = f"the last margins, computed afresh from w, differ by at most {drift:.1e}"
     return [
         Shown(beaten, known and ends[AGGRESSIVE] > ends[BATCH], found),
         Shown(slower, known and ends[THEOREM] < ends[BATCH], found),
         Shown("these features make the data linearly separable", best > 0 or None, positive),
-        Shown(carried, drift < 1e-9, afresh, ours=True),
+        Shown("scores that are carried along are those of w", drift < 1e-9, afresh, ours=True),
     ]
 
 
@@ -276,15 +267,8 @@ class _Setting(NamedTuple):
 
 #: The seeds of Figure 4 (a) and (b).
 PAPER = (100, 13579)
-_FULL = _Setting(
-    data="cifar-128",
-    width=16,
-    step=0.01,
-    batch=16,
-    epochs=(0, 400, 800, 1200, 1600),
-    steps=(500, 1000, 2000, 4000),
-    seeds=(*PAPER, *range(3)),
-)
+_EPOCHS, _STEPS = (0, 400, 800, 1200, 1600), (500, 1000, 2000, 4000)
+_FULL = _Setting("cifar-128", 16, 0.01, 16, _EPOCHS, _STEPS, (*PAPER, 0, 1, 2))
 _QUICK = _Setting("mnist-sample", 8, 0.1, 8, (0, 5, 15), (10, 100), (*PAPER, 0))
 #: Test errors that differ by no more are the same: three standard deviations of a difference of
 #: predictors that disagree on one image in ten, of 10,000.
@@ -353,27 +337,23 @@ def _seed(setting: _Setting, seed: int) -> list[dict[str, Any]]:
     return found
 
 
-def _kernel(
-    setting: _Setting, seed: int, model: Any, X: Any, y: Any, T: Any, z: Any
-) -> dict[str, Any]:
+def _kernel(setting: _Setting, seed: int, model: Any, X: Any, y: Any, T: Any, z: Any) -> Numbers:
     """The kernel of the model as it is: exact margin, Algorithm 2, and test errors of both."""
     G, lengths = reduced(deep.jacobian_gram(model, X), y)
-    k = 1 + len(G) // len(y)
     problem = KernelProblem(G, np.ones(len(G), dtype=np.int64), Kernel("precomputed"))
 
     def error(weights: Floats) -> float:
-        along = deep.direction(model, X, spread(weights, y, lengths, k))
+        along = deep.direction(model, X, spread(weights, y, lengths, 1 + len(G) // len(y)))
         return deep.error_of(deep.derivatives(model, T, along), z)
 
-    truth = solve(problem)
+    truth, last = solve(problem), setting.steps[-1]
     curve: dict[str, list[float]] = {"t": [], "margin": [], "error": []}
-    for iterate in AdaptiveSampling().iterates(problem, np.random.default_rng(seed)):
-        if iterate.t in (setting.steps if seed in PAPER else setting.steps[-1:]):
+    run = AdaptiveSampling().iterates(problem, np.random.default_rng(seed))
+    for iterate in islice(run, last + 1):
+        if iterate.t in (setting.steps if seed in PAPER else (last,)):
             curve["t"].append(iterate.t)
             curve["margin"].append(iterate.margin)
             curve["error"].append(error(iterate.w))
-        if iterate.t == setting.steps[-1]:
-            break
     return {
         "γ̄": truth.gamma_raw,
         "exact": truth.exact,
@@ -432,76 +412,67 @@ def _shown_4(numbers: Numbers) -> list[Shown]:
     worse = sum(fall < 0 for fall in lower.values())
     larger = sum(last[seed]["γ̄"] > first[seed]["γ̄"] for seed in seeds)
     apart = [abs(at["error"] - at["network error"]) for at in last.values()]
-    epochs = sorted({at["epoch"] for at in every})
     shares = {  # the least part of γ̄ that Algorithm 2 has in the end, by epoch
         e: min(at["algorithm"]["margin"][-1] / at["γ̄"] for at in every if at["epoch"] == e)
-        for e in epochs
+        for e in sorted({at["epoch"] for at in every})
     }
     # Width, step and images of the network are not given: what does not agree here is open.
-    draws = "a seed draws other weights in other programs"
-    better = "with seed 100 the last kernel is better than the first"
-    one, other = (f"test error {change[seed]}; {draws}" for seed in PAPER)
+    one, other = (
+        f"test error {change[seed]}; a seed draws other weights in other programs" for seed in PAPER
+    )
+    seem, many = "kernels seem to improve in training in terms of", len(seeds) / 2
+    either = "changing the seed suffices to change whether features improve"
+    same = "the last kernel's predictor has the test error of the network"
+    by_seed = (
+        f"the test error falls by more than {_SAME} with {improved} of {len(seeds)} seeds and rises"
+        f" with {worse}: " + listed({f"{seed}:": text for seed, text in change.items()})
+    )
+    mean = f"the mean test error goes from {means[0]:.4f} to {means[1]:.4f}"
+    gamma = "the exact γ̄ of the last kernel is larger than that of the first with"
+    differ = f"they differ by {', '.join(f'{value:.4f}' for value in apart)}"
+    quick = (
+        f"after {every[0]['algorithm']['t'][-1]} steps its margin is at least, by the epoch of the"
+        f" kernel, {', '.join(f'{e}: {share:.2f} γ̄' for e, share in shares.items())}; γ̄ is exact"
+        f" for {sum(at['exact'] for at in every)} of {len(every)} kernels"
+    )
+    determines, fast = "Algorithm 2 quickly determines the maximum margin", min(shares.values())
     return [
-        Shown(better, lower[100] > 0 or None, one),
+        Shown(
+            "with seed 100 the last kernel is better than the first", lower[100] > 0 or None, one
+        ),
         Shown("with seed 13579 it is not", lower[13579] <= 0 or None, other),
-        Shown(
-            "changing the seed suffices to change whether features improve",
-            (improved > 0 and worse > 0) or None,
-            f"the test error falls by more than {_SAME} with {improved} of {len(seeds)} seeds and "
-            f"rises with {worse}: " + ", ".join(f"{seed}: {change[seed]}" for seed in seeds),
-        ),
-        Shown(
-            "kernels seem to improve in training in terms of test errors",
-            improved > len(seeds) / 2,
-            f"the mean test error goes from {means[0]:.4f} to {means[1]:.4f}",
-        ),
-        Shown(
-            "kernels seem to improve in training in terms of margins",
-            larger > len(seeds) / 2,
-            f"the exact γ̄ of the last kernel is larger than that of the first with {larger} of "
-            f"{len(seeds)} seeds",
-        ),
-        Shown(
-            "the last kernel's predictor has the test error of the network",
-            max(apart) <= _SAME,
-            f"they differ by {', '.join(f'{value:.4f}' for value in apart)}"
-            f" (up to {_SAME} counts as the same)",
-        ),
-        Shown(
-            "Algorithm 2 quickly determines the maximum margin",
-            min(shares.values()) > 0.9 or None,
-            f"after {every[0]['algorithm']['t'][-1]} steps its margin is at least, by the epoch of"
-            f" the kernel, {', '.join(f'{e}: {share:.2f} γ̄' for e, share in shares.items())}; γ̄ is"
-            f" exact for {sum(at['exact'] for at in every)} of {len(every)} kernels",
-        ),
+        Shown(either, (improved > 0 and worse > 0) or None, by_seed),
+        Shown(f"{seem} test errors", improved > many, mean),
+        Shown(f"{seem} margins", larger > many, f"{gamma} {larger} of {len(seeds)} seeds"),
+        Shown(same, max(apart) <= _SAME, f"{differ} (up to {_SAME} counts as the same)"),
+        Shown(determines, fast > 0.9 or None, quick),
     ]
 
 
-#: By the number of the figure.
-_TITLES = {
-    1: "Margin against gradient evaluations, MNIST digits 0 and 1",
-    2: "Test error against gradient evaluations, MNIST digits 3 and 5",
-    3: "Margin against iterations of n kernel evaluations, MNIST, the kernel of a network",
-    4: "Test error of the kernels of a deep network, epoch by epoch, CIFAR-10",
-}
-_MADE = {
-    1: (_parts_1, _draw_1, _shown_1),
-    2: (_parts_2, _draw_2, _shown_2),
-    3: (_parts_3, _draw_3, _shown_3),
-    4: (_parts_4, _draw_4, _shown_4),
-}
-_DATA = {1: ("mnist",), 2: ("mnist", "mnist-test"), 3: ("mnist",), 4: ("cifar-128",)}
-_COST = {3: "5 min of one processor, 1.1 GB", 4: "40 min of one processor, 1.1 GB"}
-_PACKAGE = {4: ("torch", "networks")}
+_FIGURES: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+    (
+        "Margin against gradient evaluations, MNIST digits 0 and 1",
+        (_parts_1, _draw_1, _shown_1),
+        {"data": ("mnist",)},
+    ),
+    (
+        "Test error against gradient evaluations, MNIST digits 3 and 5",
+        (_parts_2, _draw_2, _shown_2),
+        {"data": ("mnist", "mnist-test")},
+    ),
+    (
+        "Margin against iterations of n kernel evaluations, MNIST, the kernel of a network",
+        (_parts_3, _draw_3, _shown_3),
+        {"data": ("mnist",), "cost": "5 min of one processor, 1.1 GB"},
+    ),
+    (
+        "Test error of the kernels of a deep network, epoch by epoch, CIFAR-10",
+        (_parts_4, _draw_4, _shown_4),
+        {"data": ("cifar-128",), "cost": "40 min of one processor, 1.1 GB"}
+        | {"package": ("torch", "networks")},
+    ),
+)
 ARTEFACTS = tuple(
-    Artefact(
-        f"jst.fig{number}",
-        f"Figure {number}",
-        title,
-        *_MADE[number],
-        data=_DATA[number],
-        cost=_COST.get(number, ""),
-        package=_PACKAGE.get(number),
-    )
-    for number, title in _TITLES.items()
+    Artefact(f"jst.fig{k}", f"Figure {k}", title, *made, **more)
+    for k, (title, made, more) in enumerate(_FIGURES, 1)
 )

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from numbers import Rational, Real
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -270,7 +269,6 @@ class Sequences:
         self.drift = self.rounding = self._scores = 0.0
 
     def update(self, it: View) -> None:
-        """Take in the next iterate."""
         case, t, past = self.case, it.t, self.now
         lam, pull = mixing(case, t), self._pull(it)
         if past is None:
@@ -308,7 +306,6 @@ class Sequences:
         return found
 
     def _add(self, past: At, norm: Number) -> None:
-        """Add what belongs to t − 1 to the sums."""
         inverse, length = past.inverse, past.inverse * past.nu_norm
         self.inverses += inverse
         self.lengths += length
@@ -403,18 +400,18 @@ class Optimum:
         terms = zip(self.numerators, self._support, strict=True)
         return sum((v * self.scores[i] for v, i in terms), Fraction(0)) / self.total
 
+    def proved(self) -> list[Relation]:
+        """q̄ ≥ 0 and Σ q̄ = 1, and min_i ⟨a_i, w̄⟩ = ‖w̄‖²."""
+        best = min(self.scores) == self.square
+        return [self.in_simplex(), fact(best, "min_i ⟨a_i, w̄⟩ = ‖w̄‖² for w̄ = Aᵀq̄")]
+
     def in_simplex(self) -> Relation:
-        """q̄ ≥ 0 and Σ q̄ = 1."""
         good = min(self.numerators) >= 0 and sum(self.numerators) == self.total > 0
         return fact(good, "q̄ ∈ Δ_n")
 
-    def optimal(self) -> Relation:
-        """min_i ⟨a_i, w̄⟩ = ‖w̄‖²."""
-        return fact(min(self.scores) == self.square, "min_i ⟨a_i, w̄⟩ = ‖w̄‖² for w̄ = Aᵀq̄")
-
 
 #: Four rows with many dual optima, γ̄ = 1 and ū = (1, 0, 0): the corners (1, ±1, ±1).
-_CORNERS = ((1, 1, 1), (1, 1, -1), (1, -1, 1), (1, -1, -1))
+_CORNERS = np.array([(1, 1, 1), (1, 1, -1), (1, -1, 1), (1, -1, -1)])
 _OPTIMA = ((2, 0, 0, 2), (0, 2, 2, 0), (1, 1, 1, 1))  # times 1/4
 
 
@@ -422,14 +419,12 @@ def alignment(case: Case, sign: int, optimum: int, what: str) -> Iterator[Relati
     """sign · Zᵀq̄ = γ̄u for u = optimum · ū, where ū is the classifier of Section 2."""
     if case.given is None:
         for weights in _OPTIMA:
-            columns = zip(*_CORNERS, strict=True)
-            pull = [Fraction(sum(map(mul, weights, column)), -4) for column in columns]  # Zᵀq̄
-            gap = [sign * v - optimum * u for v, u in zip(pull, (1, 0, 0), strict=True)]
-            yield equal(sqrt(sum(v * v for v in gap)), 0, what, where=f"4q̄ = {weights}")
+            gap = -sign * np.array(weights) @ _CORNERS - 4 * optimum * np.array([1, 0, 0])
+            square = Fraction(int(gap @ gap), 16)
+            yield equal(sqrt(square), 0, what, where=f"4q̄ = {weights}")
         return
     pair = Optimum(case)
-    yield pair.in_simplex()
-    yield pair.optimal()
+    yield from pair.proved()
     # Zᵀq̄ = −w̄ and γ̄ū = w̄.
     yield equal(sqrt((sign + optimum) ** 2 * pair.square), 0, what)
 

@@ -14,83 +14,47 @@ from gammabar.papers.ji_srebro_telgarsky_2021.algorithms import LOSSES, derivati
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 
 
-def quarter(it: View, case: Case) -> Trit:
+def _quarter(it: View, case: Case) -> Trit:
     """Whether γ(w_t) ≥ γ̄/4."""
     aim, margin = case.gamma / 4, it.margin
     return True if margin >= aim else False if margin < aim else None
 
 
-_quarters = jst.sharing(THEOREM_3_1, separable, goal=quarter)
+_quarters = jst.sharing(THEOREM_3_1, separable, goal=_quarter)
 _slowly = _quarters.sharing(slower=NO_MOMENTUM)
 _optima = data.sharing(exact_and_separable, problems=SEPARABLE)
+_FORGOTTEN = Erratum("edge case", ".fixed", ".charitable", same_mistake="prop3.7")
 
 
-@_quarters.stopping(
-    "sec1.quarter",
-    "Section 1.1",
-    Erratum(
-        "edge case",
-        "sec1.quarter.fixed",
-        charitable="sec1.quarter.charitable",
-        same_mistake="prop3.7",
-    ),
-    problems=(ONE_ROW,),
+@_quarters.stopping("sec1.quarter", "Section 1.1", _FORGOTTEN, problems=(ONE_ROW,))
+@_slowly.stopping(
+    "sec1.quarter.charitable",
+    "Section 1.1, for n ≥ 2",
+    several_rows,
+    instead={"γ(w_t)": "For two rows or more, γ(w_t)", r"\text{a": r"n \ge 2:\ \text{a"},
 )
-def quarter_margin(c):
+def _quarter_margin(c):
     r"""γ(w_t) ≥ γ̄/4 for some t ≤ 4√(ln n)/γ̄, on separable data.
 
-    $\text{a margin of } \bar\gamma/4 \text{ in } 4\sqrt{\ln(n)}/\bar\gamma \text{ steps}$
-
-    With one row ln n = 0, so it promises γ̄/4 after no step at all, but γ(w_0) = γ(0) = 0. Smallest
-    witness: n = d = 1, x_1 = 1, y_1 = 1: 0 steps, γ̄/4 = 1/4, γ(w_0) = 0. For n ≥ 2 it holds: it
-    follows from Proposition 3.7 at the last t ≤ 4√(ln n)/γ̄, for which t + 1 > 4√(ln n)/γ̄ and t ≥
-    3.
-
-    Why: A single row has ln n = 0; for n ≥ 2 it is true as printed.
-    Survives: Everything: it is a remark beside other work, on which nothing is built, and
-    Proposition 3.7, which it is drawn from, holds from t = 1 on."""
+    $\text{a margin of } \bar\gamma/4 \text{ in } 4\sqrt{\ln(n)}/\bar\gamma \text{ steps}$"""
     return 4 * sqrt(c.log_n) / c.gamma
 
 
 @_slowly.stopping("sec1.quarter.fixed", "Section 1.1, with at least one step", problems=(ONE_ROW,))
-def quarter_margin_after_a_step(c):
+def _quarter_margin_after_a_step(c):
     r"""γ(w_t) ≥ γ̄/4 for some t ≤ max(1, 4√(ln n)/γ̄), on separable data.
 
     $\text{a margin of } \bar\gamma/4 \text{ in } \max(1, 4\sqrt{\ln(n)}/\bar\gamma) \text{ steps}$
     """
-    return quarter_margin(c).max(1)
+    return _quarter_margin(c).max(1)
 
 
-@_slowly.stopping("sec1.quarter.charitable", "Section 1.1, for n ≥ 2", several_rows)
-def _quarter_margin_of_several(c):
-    r"""For two rows or more, γ(w_t) ≥ γ̄/4 for some t ≤ 4√(ln n)/γ̄, on separable data.
-
-    $n \ge 2:\ \text{a margin of } \bar\gamma/4 \text{ in } 4\sqrt{\ln(n)}/\bar\gamma \text{ steps}$
-    """
-    return quarter_margin(c)
-
-
-@_optima.direct(
-    "sec2.argmax", "Section 2, definition of ū", Erratum("transcription", "sec2.argmax.fixed")
-)
+@_optima.direct("sec2.argmax", "Section 2, definition of ū", Erratum("transcription", ".fixed"))
 def _argmax_sets(c):
     r"""The maximisers of γ over ‖w‖ < 1 are those over ‖w‖ = 1.
 
-    $\bar u := \arg\max_{\|w\|_2 < 1} \gamma(w) = \arg\max_{\|w\|_2 = 1} \gamma(w)$
-
-    γ does not depend on the length of w ≠ 0, so on separable data the left is the segment {sū : 0 <
-    s < 1} and the right the point ū: they do not even meet. Smallest witness: n = d = 1, x_1 = 1,
-    y_1 = 1: w = 1/2 has γ(w) = 1 = γ̄ and |w| < 1, so it is in the left set, but |w| = 1/2 is not
-    1. The other text of the paper prints ‖w‖ ≤ 1 on the left; that is false too, as {sū : 0 < s ≤
-    1} has more than one point.
-
-    Why: The other text prints ≤ for <, and a maximiser is meant up to its length.
-    Survives: Everything: ū is used as the vector of norm one in that direction, which both sets
-    agree on (Lemma A.1, and the lower bounds on ‖w_t‖ in Lemmas 3.6, C.11 and D.2)."""
-    pair = Optimum(c)
-    yield pair.in_simplex()
-    yield pair.optimal()
-    # w = ū/2 maximises γ over ‖w‖ < 1; then it should be on the sphere.
+    $\bar u := \arg\max_{\|w\|_2 < 1} \gamma(w) = \arg\max_{\|w\|_2 = 1} \gamma(w)$"""
+    yield from Optimum(c).proved()
     yield equal(Fraction(1, 2), 1, "‖ū/2‖ = 1, as ū/2 maximises γ over ‖w‖ < 1")
 
 
@@ -103,10 +67,8 @@ def _argmax_directions(c):
     \arg\max_{\|w\|_2 = 1} \gamma(w)$
 
     Separable data. Over ‖w‖ ≤ 1 it is the same segment with its end ū."""
-    # Proved by the pair (w̄, q̄), see `Optimum`: ū = w̄/‖w̄‖.
-    pair = Optimum(c)
-    yield pair.in_simplex()
-    yield pair.optimal()
+    pair = Optimum(c)  # ū = w̄/‖w̄‖
+    yield from pair.proved()
     yield fact(pair.square > 0, "w̄ ≠ 0")
 
 
@@ -121,6 +83,7 @@ _gradients = jst.sharing(
     powerless="it is about functions of w, not about a solver",
     note="Balls prove no equation: the sides agree in half of the digits that are carried.",
 )
+_DESCENTS = Method("dual-acceleration", "gradient-descent")
 
 
 class _Along(NamedTuple):
@@ -152,18 +115,15 @@ def _along(case: Case, name: str, index: int) -> _Along:
     return _Along(psi[1], sum_[1] / case.n, middle, derivative(name, psi[0]), sum_[0] / case.n)
 
 
-@_gradients.direct(
-    "eq2.2",
-    "Eq. (2.2)",
-    Method("dual-acceleration", "gradient-descent"),
-    instances="three directions at three points w for each of two losses",
-)
+@_gradients.direct("eq2.2", "Eq. (2.2)", _DESCENTS)
 def _gradient_of_potential(c):
     r"""The gradient of ψ(Zw) is Zᵀ∇ψ(Zw) = Σ_i ℓ′(⟨w, z_i⟩) z_i/ℓ′(ψ(Zw)) = ∇R(w)/(ℓ′(ψ(Zw))/n),
     for the exponential and the logistic loss.
 
     $Z^\top\nabla\psi(Zw) = \frac{\sum_{i=1}^n \ell'(\langle w,z_i\rangle) z_i}{\ell'(\psi(Zw))} =
-    \frac{\nabla\mathcal{R}(w)}{\ell'(\psi(Zw))/n}$"""
+    \frac{\nabla\mathcal{R}(w)}{\ell'(\psi(Zw))/n}$
+
+    Instances: three directions at three points w for each of two losses"""
     # Checked along some directions, with the derivatives of ψ and R from their definitions.
     for name, index in product(LOSSES, range(3)):
         it, where = _along(c, name, index), f"{name} loss, direction {index}"
@@ -172,17 +132,14 @@ def _gradient_of_potential(c):
         yield same_digits(middle, it.risk * c.n / it.normaliser, "the second", where=where)
 
 
-@_gradients.direct(
-    "eq2.3",
-    "Eq. (2.3)",
-    Method("dual-acceleration", "gradient-descent", "normalized-gradient-descent"),
-    instances="three directions at three points w",
-)
+@_gradients.direct("eq2.3", "Eq. (2.3)", _DESCENTS, Method("normalized-gradient-descent"))
 def _exponential_gradient(c):
     r"""Zᵀ∇ψ(Zw) = ∇R(w)/R(w) for the exponential loss.
 
     $Z^\top\nabla\psi(Zw) = \frac{\nabla\mathcal{R}(w)}{\mathcal{R}(w)} \quad \text{for the
-    exponential loss}$"""
+    exponential loss}$
+
+    Instances: three directions at three points w"""
     for index in range(3):
         it = _along(c, "exponential", index)
         what = "⟨v, Zᵀ∇ψ(Zw)⟩ = ⟨v, ∇R(w)⟩/R(w)"

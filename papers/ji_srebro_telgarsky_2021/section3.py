@@ -102,9 +102,6 @@ def _mirror_descent(now, before, c):
     yield fact(downhill, "θ_{t−1} = η_{t−1} R(w_{t−1}) > 0")
 
 
-_SHORT = "steps with θ_t ≤ 1"
-
-
 class _Steps:
     """Σ_{j<t} θ_j."""
 
@@ -112,21 +109,15 @@ class _Steps:
         self.sum = self._next = number(0)
 
     def update(self, it: View) -> None:
-        """Take notice of the next iterate."""
-        self.sum = self._next
-        self._next = self.sum + _theta(it)
+        self.sum, self._next = self._next, self._next + _theta(it)
 
 
 #: Limits, for steps of which the solver says that they are at most 1.
-limits = jst.sharing(_DESCENT, proper_step, _says_theta, _Steps, kind="limit", since=1)
+_ABOUT = (_DESCENT, proper_step, _says_theta, _Steps)
+_limits = jst.sharing(*_ABOUT, kind="limit", since=1, instances="steps with θ_t ≤ 1")
 
 
-@limits.bound(
-    "sec3.1.descent",
-    "Section 3.1, the display on data that are not separable",
-    at_rest="the risk of a solver that stands still does not increase",
-    instances=_SHORT,
-)
+@_limits.bound("sec3.1.descent", "Section 3.1, the display on data that are not separable")
 def _dual_objective_vanishes(now, before, c):
     r"""With steps θ_t ≤ 1 the risk of gradient descent does not increase, and on data that are not
     separable φ(q_t) tends to 0.
@@ -136,18 +127,9 @@ def _dual_objective_vanishes(now, before, c):
     is not separable}$
 
     The text does not say which step is proper: θ_t = η_tR(w_t) ≤ 1 is. Checked as φ(q_t) ≤ ln
-    n/(2Σ_{j<t} θ_j), which tends to 0; the proof is in the source. That R(w_t) does not increase is
-    so for separable data as well."""
-    # Proof of the rate. Let p_t = Zw_t and g_t = Zᵀq_t. ψ(p_t) − ψ(p_{t+1}) is
-    # ⟨q_{t+1}, p_t − p_{t+1}⟩ + KL(q_{t+1}, q_t), since KL(q_{t+1}, q_t) is the Bregman distance of
-    # ψ from p_{t+1} to p_t. The product is θ_t⟨g_{t+1}, g_t⟩, and KL ≥ ½‖q_{t+1} − q_t‖₁² ≥
-    # ½‖g_{t+1} − g_t‖², for rows have norm at most one. So for θ_t ≤ 1
-    #     ψ(p_t) − ψ(p_{t+1}) ≥ ½θ_t (‖g_t‖² + ‖g_{t+1}‖²) = θ_t (φ(q_t) + φ(q_{t+1})) ≥ 0.
-    # φ(q_t) does not increase: it is 1-smooth in ℓ₁, and the step of mirror descent has
-    # θ_t⟨∇φ(q_t), q_{t+1} − q_t⟩ ≤ −KL(q_{t+1}, q_t) − KL(q_t, q_{t+1}) ≤ −‖q_{t+1} − q_t‖₁². If no
-    # w separates the data, ψ(p_t) ≥ max_i ⟨z_i, w_t⟩ ≥ 0; so the sum of all this is at most ln n,
-    # and 2φ(q_t) Σ_{j<t} θ_j ≤ ln n. The sum of the θ_j is infinite: R(w_j) ≥ 1/n. ∎
-
+    n/(2Σ_{j<t} θ_j), which tends to 0; the proof is in papers/gammabar/PROOFS.md. That R(w_t) does
+    not increase is so for separable data as well.
+    At rest: the risk of a solver that stands still does not increase"""
     # What the step is expected to gain at least.
     gain = _theta(before) * before.pull.norm() ** 2 / 2
     yield nearly_after(now, now.psi, before.psi, "ln R(w_t) ≤ ln R(w_{t−1})", beside=gain)
@@ -156,29 +138,21 @@ def _dual_objective_vanishes(now, before, c):
         yield at_most(now.pull.norm() ** 2 / 2, bound, "φ(q_t) ≤ ln n/(2Σθ_j)")
 
 
-@limits.bound(
+@_limits.bound(
     "sec3.1.direction",
     "Section 3.1, last paragraph but one",
     separable,
     exact_dual,
     several_rows,
-    instances=_SHORT,
 )
-def direction(it, c):
+def _direction(it, c):
     r"""On separable data the directions of gradient descent with steps θ_t ≤ 1 tend to the
     maximum-margin predictor.
 
     $\text{If the dataset is separable, } w_t/\|w_t\|_2 \to \bar u$
 
     Checked as ‖w_t/‖w_t‖ − ū‖² ≤ 2 ln n/(γ̄‖w_t‖) ≤ 2 ln n/(γ̄² Σ_{j<t} θ_j), which tends to 0; the
-    proof is in the source."""
-    # Proof of the rate. As in `_dual_objective_vanishes`, ψ(Zw_t) − ψ(Zw_{t+1}) is at least
-    # ½θ_t (‖g_t‖² + ‖g_{t+1}‖²) ≥ θ_t‖g_t‖‖g_{t+1}‖ ≥ γ̄ θ_t‖g_t‖. These are the lengths of the
-    # steps, so −ψ(Zw_t) ≥ γ̄‖w_t‖ − ln n and γ(w_t) ≥ −ψ(Zw_t)/‖w_t‖ ≥ γ̄ − ln n/‖w_t‖. Since
-    # γ(w) ≤ ⟨Aᵀq̄, w⟩/‖w‖ = γ̄⟨ū, w/‖w‖⟩, the square ‖w/‖w‖ − ū‖² = 2 − 2⟨ū, w/‖w‖⟩ is at most
-    # 2(γ̄ − γ(w))/γ̄. And ‖w_t‖ ≥ ⟨w_t, ū⟩ ≥ γ̄ Σθ_j. If Σθ_j were finite, w_t and with it R(w_t)
-    # would have limits, the latter not 0, and θ_j = η_jR(w_j) would not tend to 0. ∎
-
+    proof is in papers/gammabar/PROOFS.md."""
     if it.at_origin:
         return None
     apart = 2 - 2 * it.toward / (c.gamma * it.norm)
@@ -190,30 +164,20 @@ def direction(it, c):
     ]
 
 
-@aligned.direct("sec3.1.align", "Section 3.1", Erratum("misprint", "sec3.1.align.fixed"))
-def _aligned_as_printed(c):
+@aligned.direct("sec3.1.align", "Section 3.1", Erratum("misprint", ".fixed"))
+@aligned.direct(
+    "sec3.1.align.fixed",
+    "Section 3.1, with a minus",
+    words="−Zᵀq̄ = γ̄ū for every dual optimum q̄ and the maximum-margin classifier ū of separable"
+    " data.",
+    instead={r"Z^\top \bar q =": r"-Z^\top \bar q ="},
+)
+def _aligned(c, printed):
     r"""Zᵀq̄ = γ̄ū for every dual optimum q̄ and the maximum-margin classifier ū, without a minus.
 
     $Z^\top \bar q = \bar\gamma \bar u, \quad \text{for } \bar q \in \arg\min_{q \in \Delta_n}
-    \phi(q)$
-
-    The sign is wrong: Z = −A, and ū is the maximum-margin predictor of Section 2. Smallest witness:
-    n = d = 1, x_1 = 1, y_1 = 1: Zᵀq̄ = −1 on the left, γ̄ū = 1 on the right. Lemma A.1 has the
-    minus.
-
-    Why: Both texts lack the minus that Lemma A.1 has, and nothing is built on the sign.
-    Survives: Everything: the line motivates the method. Lemma A.1 has the sign, and the proofs use
-    −⟨z_i, ū⟩ ≥ γ̄, which is right."""
-    return alignment(c, 1, 1, "Zᵀq̄ = γ̄ū")
-
-
-@aligned.direct("sec3.1.align.fixed", "Section 3.1, with a minus")
-def _aligned(c):
-    r"""−Zᵀq̄ = γ̄ū for every dual optimum q̄ and the maximum-margin classifier ū of separable data.
-
-    $-Z^\top \bar q = \bar\gamma \bar u, \quad \text{for } \bar q \in \arg\min_{q \in \Delta_n}
     \phi(q)$"""
-    return alignment(c, -1, 1, "−Zᵀq̄ = γ̄ū")
+    return alignment(c, *((1, 1, "Zᵀq̄ = γ̄ū") if printed else (-1, 1, "−Zᵀq̄ = γ̄ū")))
 
 
 @data.direct(
@@ -312,22 +276,13 @@ def _same_space(case: Case) -> str | None:
     "lem3.4.mu",
     "Lemma 3.4, last line",
     _same_space,
-    Erratum("transcription", "lem3.4.mu.fixed"),
+    Erratum("transcription", ".fixed"),
     problems=(ONE_ROW, "loss-spike"),
 )
 def _mu_is_weights(it, c):
     r"""Zᵀμ_t = 2q_t/t for λ_t = 2/(t+2), with the weights q_t in place of the momentum g_t.
 
-    $Z^\top\mu_t = 2q_t/t \quad \text{for } \lambda_t = 2/(t+2)$
-
-    The left is a vector of ℝᵈ and q_t one of Δ_n: it has a meaning for n = d only, and is false
-    there. Smallest witness: n = d = 1, x_1 = 1, y_1 = 1, so Z = (−1), μ_1 = q_1 = (1), t = 1: Zᵀμ_1
-    = −1 on the left, 2q_1/1 = 2 on the right. The other text of the paper prints Zᵀμ_t = 2g_t/t, as
-    Lemma C.3 does here: a slip of transcription.
-
-    Why: The other text prints 2g_t/t, and so does this one in Lemma C.3.
-    Survives: Everything: Theorem 3.1(2) is drawn from φ(μ_t) = 4‖g_t‖²/(2t²), that is, from the
-    line as it is meant."""
+    $Z^\top\mu_t = 2q_t/t \quad \text{for } \lambda_t = 2/(t+2)$"""
     # Zᵀμ_t = −Aᵀμ_t; both sides negated.
     mu = c.history(Sequences).now.mu
     return same(mu, softmax_vector(it), "Zᵀμ_t = 2q_t/t", factor=-2 / it.t)
@@ -373,11 +328,7 @@ def _norm_grows(it, c):
     return at_most(c.gamma * c.history(Sequences).inverses, it.norm, "Σ_j γ̄/λ_j ≤ ‖w_t‖")
 
 
-@_full.bound(
-    "lem3.6.upper",
-    "Lemma 3.6, second inequality",
-    at_rest="it bounds ‖w_t‖ from above, and the bound grows",
-)
+@_full.bound("lem3.6.upper", "Lemma 3.6, second inequality")
 def _norm_is_bounded(it, c):
     r"""‖w_t‖ ≤ Σ_{j<t} ‖Zᵀν_j‖/λ_j for θ_t = 1.
 
@@ -385,7 +336,8 @@ def _norm_is_bounded(it, c):
 
     With equality at t = 1, and as long as all Zᵀν_j have one direction, as with d = 1: no precision
     decides that for steps in doubles, so the bound is widened by their rounding, which is some
-    10⁻¹² of it."""
+    10⁻¹² of it.
+    At rest: it bounds ‖w_t‖ from above, and the bound grows"""
     seen, what = c.history(Sequences), "‖w_t‖ ≤ Σ_j ‖Zᵀν_j‖/λ_j"
     bound = seen.lengths
     rounding = seen.rounding + 2 * float(bound.rad())
@@ -436,46 +388,38 @@ def _norm_against_rate(it, c):
     ]
 
 
-_HALF = r"\gamma(w_t) \ge \frac{\bar\gamma}{2} - \frac{4\ln(n)}{\bar\gamma(t+1)^2}"
-_WORDS = "γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²)"
+_RANGE = ", without a range of t"
 
 
 @_theorem.bound(
     "prop3.7",
     "Proposition 3.7",
-    Erratum("edge case", "prop3.7.fixed", charitable="prop3.7.charitable"),
+    Erratum("edge case", ".fixed", charitable=".charitable"),
     problems=(ONE_ROW,),
 )
 @_rates.bound(
     "prop3.7.fixed",
     "Proposition 3.7, for t ≥ 1",
     problems=(ONE_ROW,),
-    claim=_HALF + r" \quad \text{for all } t \ge 1",
-    words=f"{_WORDS} for all t ≥ 1, on separable data.",
-    note="",
+    instead={
+        _RANGE: " for all t ≥ 1, on separable data",
+        "(t+1)^2}": r"(t+1)^2} \quad \text{for all } t \ge 1",
+    },
 )
 @_rates.bound(
     "prop3.7.charitable",
     "Proposition 3.7, for n ≥ 2",
     several_rows,
     since=0,
-    claim=r"n \ge 2:\ " + _HALF,
-    words=f"For two rows or more, {_WORDS} for all t ≥ 0, on separable data.",
-    note="",
+    instead={
+        _RANGE: " for all t ≥ 0, on separable data",
+        "γ(w_t)": "For two rows or more, γ(w_t)",
+        r"\gamma(w_t)": r"n \ge 2:\ \gamma(w_t)",
+    },
 )
 def _half_margin(it, c):
     r"""γ(w_t) ≥ γ̄/2 − 4 ln n/(γ̄ (t+1)²), without a range of t.
 
-    $\gamma(w_t) \ge \frac{\bar\gamma}{2} - \frac{4\ln(n)}{\bar\gamma(t+1)^2}$
-
-    It names no range of t, and Algorithm 1 starts at t = 0, where γ(w_0) = γ(0) = 0. With one row
-    ln n = 0, and the bound at t = 0 is γ̄/2 > 0. Smallest witness: n = d = 1, x_1 = 1, y_1 = 1, t =
-    0: γ̄ = 1, γ(w_0) = 0 on the left, 1/2 − 4·0/1 = 1/2 on the right. The proof divides by ‖w_t‖
-    and uses Σ_{j<t} 1/λ_j ≥ (t+1)²/4, which is so for t ≥ 1. For n ≥ 2 it holds at t = 0 as well,
-    since γ̄² ≤ 1 ≤ 8 ln 2.
-
-    Why: It fails for a single row at t = 0 alone; for n ≥ 2 it is true for every t ≥ 0.
-    Survives: Everything: Theorem 3.1(1) is about t ≥ 1, and (3.8) to (3.10), which its proof takes
-    over, hold there."""
+    $\gamma(w_t) \ge \frac{\bar\gamma}{2} - \frac{4\ln(n)}{\bar\gamma(t+1)^2}$"""
     bound = 4 * c.log_n / (c.gamma * (it.t + 1) ** 2)
     return at_most(c.gamma / 2 - it.margin, bound, "γ̄/2 − γ(w_t) ≤ 4 ln n/(γ̄ (t+1)²)")

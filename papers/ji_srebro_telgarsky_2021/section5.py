@@ -33,6 +33,9 @@ _potentials = jst.sharing(
 )
 
 
+_POSITIVE = rationals(0, None, positive=True, shape=("n",))
+
+
 def points() -> Iterator[tuple[Floats, Floats]]:
     """Pairs ξ, ξ′: random ones of many sizes, and steps that spread the coordinates most."""
     rng = np.random.default_rng(51)
@@ -47,9 +50,7 @@ def points() -> Iterator[tuple[Floats, Floats]]:
             yield np.full(n, shift), np.full(n, shift - 1.0)
 
 
-@_potentials.direct(
-    "sec5.1.smooth", "Section 5.1", BOTH, instances="pairs of points of many sizes, n up to 40"
-)
+@_potentials.direct("sec5.1.smooth", "Section 5.1", BOTH)
 def _smooth_potential(c):
     r"""The potential ψ is ρ-smooth in the ℓ∞ norm: ρ = 1 for the exponential loss and ρ = n for the
     logistic loss.
@@ -61,7 +62,8 @@ def _smooth_potential(c):
     points. For the logistic loss the second derivative of ψ along v is at most Σ_i v_i²
     ℓ″(ξ_i)/ℓ′(ψ(ξ)) ≤ n ‖v‖∞², since ℓ″ ≤ ℓ′ and ℓ′(ξ_i) ≤ ℓ′(ψ(ξ)); ρ = 1 is best possible for the
     exponential loss (n = 2, ξ = 0, ξ′ = (h, −h), h → 0), ρ = n is not for the logistic one. The
-    sentence before calls the losses strictly decreasing; they increase."""
+    sentence before calls the losses strictly decreasing; they increase.
+    Instances: pairs of points of many sizes, n up to 40"""
     for name, (start, end) in product(LOSSES, points()):
         xi, other = ([number(v) for v in point.tolist()] for point in (start, end))
         here, there = potential_gradient(xi, name), potential_gradient(other, name)
@@ -76,13 +78,7 @@ def _smooth_potential(c):
         yield at_most(turned, smooth * far, "‖∇ψ(ξ′) − ∇ψ(ξ)‖₁ ≤ ρ ‖ξ′ − ξ‖∞", where=where)
 
 
-@_potentials.direct(
-    "sec5.1.gradnorm",
-    "Section 5.1",
-    BOTH,
-    inputs={"k": rationals(0, None, positive=True, shape=("n",))},
-    instances="points with rational e^ξ, n up to 40",
-)
+@_potentials.direct("sec5.1.gradnorm", "Section 5.1", BOTH, inputs={"k": _POSITIVE})
 def _gradient_norm(c):
     r"""The gradient of ψ has ℓ₁ norm at least 1, for the exponential and the logistic loss.
 
@@ -90,7 +86,8 @@ def _gradient_norm(c):
 
     Exactly, at points ξ with rational e^ξ_i, some of them as large as 2^2000 and as small as
     2^−2000. Equality for the exponential loss, and for n = 1. For the logistic loss it is the union
-    bound: with σ_i = ℓ′(ξ_i), ‖∇ψ‖₁ = Σ σ_i/(1 − Π(1 − σ_i)) ≥ 1."""
+    bound: with σ_i = ℓ′(ξ_i), ‖∇ψ‖₁ = Σ σ_i/(1 − Π(1 − σ_i)) ≥ 1.
+    Instances: points with rational e^ξ, n up to 40"""
     for (k,) in c.instances(_exponentials()):
         for name in LOSSES:
             slopes = k if name == "exponential" else [v / (1 + v) for v in k]
@@ -109,11 +106,7 @@ def _exponentials() -> Iterator[tuple[list[Fraction]]]:
         yield ([Fraction(m) * Fraction(2) ** e for m, e in zip(odd, exponents, strict=True)],)
 
 
-@_potentials.direct(
-    "sec5.1.normaliser",
-    "Section 5.1, on the initial step",
-    instances="points of many sizes with Σ ℓ(ξ_i) up to 1000, n up to 40, and ξ = 0",
-)
+@_potentials.direct("sec5.1.normaliser", "Section 5.1, on the initial step")
 def _normaliser(c):
     r"""For the logistic loss the gradient is divided by ℓ′(ψ(Zw))/n, which is at most 1/n.
 
@@ -121,7 +114,8 @@ def _normaliser(c):
     initialization}$
 
     ℓ′(ψ(ξ)) = 1 − Π_i 1/(1 + e^{ξ_i}) < 1. At w = 0 it is 1 − 2⁻ⁿ: no smaller than half of the
-    bound, for any n."""
+    bound, for any n.
+    Instances: points of many sizes with Σ ℓ(ξ_i) up to 1000, n up to 40, and ξ = 0"""
     for start, _ in (*points(), *((np.zeros(n), None) for n in (1, 2, 10, 40))):
         n = len(start)
         mass = total(number(v).exp().log1p() for v in start.tolist())
@@ -131,19 +125,15 @@ def _normaliser(c):
         yield at_most(slope / n, number(1) / n, "ℓ′(ψ(ξ))/n ≤ 1/n", where=f"n = {n}")
 
 
-@_potentials.direct(
-    "eqC.1",
-    "Eq. (C.1)",
-    inputs={"xi": rationals(shape=("n",))},
-    instances="points of many sizes, n up to 40, for both losses",
-)
+@_potentials.direct("eqC.1", "Eq. (C.1)", inputs={"xi": rationals(shape=("n",))})
 def _gradient_is_positive(c):
     r"""Every entry of ∇ψ is positive, for the exponential and the logistic loss.
 
     $\nabla\psi(\xi)_i = \frac{\ell'(\xi_i)}{\ell'\left(\ell^{-1}\left(\sum_{j=1}^n
     \ell(\xi_j)\right)\right)} > 0$
 
-    The equation is eq. (2.2) for Z = I, and checked there."""
+    The equation is eq. (2.2) for Z = I, and checked there.
+    Instances: points of many sizes, n up to 40, for both losses"""
     for name in LOSSES:
         for (start,) in c.instances((start.tolist(),) for start, _ in points()):
             xi = [number(v) for v in start]
@@ -193,40 +183,31 @@ reduction = jst.sharing(
 )
 
 
-@reduction.direct("sec5.2.risk", "Section 5.2", Erratum("misprint", "sec5.2.risk.fixed"))
-def _risk_as_printed(c):
-    r"""R_m(U)/(k−1) = (1/n) Σ ℓ(F(U)ᵀF(z)) over the n rows z = x_i (e_{c_i} − e_j)ᵀ/√2.
-
-    $\frac{1}{k-1}\mathcal{R}_m(U) = \frac1n \sum_{i=1}^n \ell\left(F(U)^\top
-    F(z_{\pi(i,j)})\right), \quad z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2$
-
-    Two things are wrong: the sign, as ℓ is of x_iᵀUe_j − x_iᵀUe_{c_i} on the left, and the factor
-    1/√2, which the loss does not pass. Smallest witness: N = 1, k = 2, d = 1, x_1 = 1, c_1 = 1, U =
-    (1, 0), exponential loss: e⁻¹ = 0.36… on the left, exp(1/√2) = 2.02… on the right; with the sign
-    alone, exp(−1/√2) = 0.49…. The sum is over the n pairs (i, j).
-
-    Why: The minus of z_i = −y_i x_i and the factor √2 are missing; γ̄ = γ̄_m/√2 in Appendix E has
-    the factor, and nothing rests on the line.
-    Survives: Theorem 5.1, once it has its own minus (jst.thm5.1.fixed): it goes by margins and not
-    by risks (Appendix E). What does not: that Algorithm 1 on Z descends R_m itself. With the minus
-    it descends U ↦ R_m(U/√2), the same up to the scale of U."""
-    return _risks(c, number(1))
+_DIGITS = "Balls prove no equation: both sides agree in half of the digits that are carried."
 
 
+@reduction.direct("sec5.2.risk", "Section 5.2", Erratum("misprint", ".fixed"))
 @reduction.direct(
     "sec5.2.risk.fixed",
     "Section 5.2, with the sign and the factor",
     instances="one random U for each loss and data set",
+    instead={
+        "ℓ(F(U)": "ℓ(−√2 F(U)",
+        r"\sum_{i=1}^n \ell\left(": r"\sum_{i=1}^N \sum_{j \ne c_i} \ell\left(-\sqrt2\,",
+    },
+    note=_DIGITS,
 )
-def _risk_of_reduction(c):
-    r"""R_m(U)/(k−1) = (1/n) Σ ℓ(−√2 F(U)ᵀF(z)) over the n rows z = x_i (e_{c_i} − e_j)ᵀ/√2.
+def _risk(c, printed):
+    r"""R_m(U)/(k−1) = (1/n) Σ ℓ(F(U)ᵀF(z)) over the n rows z = x_i (e_{c_i} − e_j)ᵀ/√2.
 
-    $\frac{1}{k-1}\mathcal{R}_m(U) = \frac1n \sum_{i=1}^N \sum_{j \ne c_i}
-    \ell\left(-\sqrt2\,F(U)^\top F(z_{\pi(i,j)})\right), \quad z_{\pi(i,j)} :=
-    x_i(e_{c_i}-e_j)^\top/\sqrt2$
-
-    Balls prove no equation: both sides agree in half of the digits that are carried."""
-    return _risks(c, -sqrt(2))
+    $\frac{1}{k-1}\mathcal{R}_m(U) = \frac1n \sum_{i=1}^n \ell\left(F(U)^\top
+    F(z_{\pi(i,j)})\right), \quad z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2$"""
+    factor = number(1) if printed else -sqrt(2)
+    # U = (1, 0) for the smallest witness.
+    for name, (_, pairs) in zip(LOSSES, _reduced(c, 52, balls([[1, 0]])), strict=False):
+        risk = total(loss(name, -gap) for _, gap in pairs) / len(pairs)
+        mean = total(loss(name, factor * value) for value, _ in pairs) / len(pairs)
+        yield same_digits(risk, mean, "R_m(U)/(k−1) = (1/n) Σ ℓ(…)", where=f"{name} loss")
 
 
 def products(X: Any, labels: list[int], U: Any) -> list[tuple[Number, Number]]:
@@ -241,11 +222,10 @@ def products(X: Any, labels: list[int], U: Any) -> list[tuple[Number, Number]]:
 
 
 def _reduced(case: Case, seed: int, own: Any = None) -> Iterator[tuple[Any, list[Any]]]:
-    """Matrices U, for the points of the problem itself, as balls, and their `products`: two, and
-    those that the first rows of a problem make.
-
-    U has multiples of ⅛ between −1 and 1, or is that of a search; without a problem it is `own`, if
-    given, and there is one point, 1, of the first of two classes.
+    """Matrices U and their `products` with the points of the problem: two with multiples of ⅛
+    between −1 and 1, and x_i (e_{c_i} − e_j)ᵀ of the first points, as a random U may miss a row
+    that has no mirror image among the others. Or U of a search; without a problem `own`, if given,
+    and one point, 1, of the first of two classes.
     """
     rng, labels, k = case.rng(seed), [0], 2
     if case.inputs is not None:
@@ -262,13 +242,8 @@ def _reduced(case: Case, seed: int, own: Any = None) -> Iterator[tuple[Any, list
         draws = rng.integers(-8, 9, (X.shape[1], k)).tolist()
         U = balls(draws) / 8 if own is None else own
         yield U, products(X, labels, U)
-    if case.inputs is None and case.given is not None:
-        yield from _rows_as_matrices(X, labels, k)
-
-
-def _rows_as_matrices(X: Any, labels: list[int], k: int) -> Iterator[tuple[Any, list[Any]]]:
-    """U = x_i (e_{c_i} − e_j)ᵀ of the first points: a random U may miss a row that has no mirror
-    image among the others."""
+    if case.inputs is not None or case.given is None:
+        return
     for x, label in islice(zip(X, labels, strict=True), 8):
         if not all(value == 0 for value in x):
             for j in set(range(k)) - {label}:
@@ -285,15 +260,6 @@ def _matrix_of(inputs: Mapping[str, Any]) -> Any:
     return balls([inputs["u1"], inputs["u2"]]).T
 
 
-def _risks(case: Case, factor: Number) -> Iterator[Relation]:
-    """R_m(U)/(k − 1) against the mean of ℓ(factor · F(U)ᵀF(z)), for both losses and some U."""
-    # U = (1, 0) for the smallest witness.
-    for name, (_, pairs) in zip(LOSSES, _reduced(case, 52, balls([[1, 0]])), strict=False):
-        risk = total(loss(name, -gap) for _, gap in pairs) / len(pairs)
-        mean = total(loss(name, factor * value) for value, _ in pairs) / len(pairs)
-        yield same_digits(risk, mean, "R_m(U)/(k−1) = (1/n) Σ ℓ(…)", where=f"{name} loss")
-
-
 #: The unit vectors of ℝ², one of each class.
 _classes = jst.sharing(THEOREM_3_1, _multiclass, separable, since=1)
 _TWO_CLASSES = "degenerate:kind=simplex,n=2,d=2 --multiclass"
@@ -302,96 +268,51 @@ _TWO_CLASSES = "degenerate:kind=simplex,n=2,d=2 --multiclass"
 @_classes.bound(
     "thm5.1",
     "Theorem 5.1",
-    Erratum("misprint", "thm5.1.fixed"),
+    Erratum("misprint", ".fixed"),
     problems=(_TWO_CLASSES, "planted:n=30,d=4,gamma=0.2,seed=0 --multiclass"),
 )
-def _multiclass_rate_as_printed(it, c):
+@_classes.bound(
+    "thm5.1.fixed",
+    "Theorem 5.1, with a minus in the definition of z",
+    slower=NO_MOMENTUM,
+    instead={"z = x_i": "z = −x_i", ", without a minus": "", ":= x_i": ":= -x_i"},
+)
+def _multiclass_rate(it, c, printed):
     r"""γ_m(U_t) ≥ γ̄_m − 4(1 + ln n)(1 + 2 ln(t+1))/(γ̄_m (t+1)²) for every t ≥ 1, for Algorithm 1
     on rows z = x_i (e_{c_i} − e_j)ᵀ/√2, without a minus.
 
     $\gamma_m(U_t) \ge \bar\gamma_m - \frac{4(1+\ln(n))(1+2\ln(t+1))}{\bar\gamma_m(t+1)^2} \quad
-    \text{for every } t \ge 1, \text{ with } z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2$
-
-    The printed z_{π(i,j)} lacks the minus of z_i = −y_i x_i, so Algorithm 1 run on this Z minimises
-    the margin of U_t. Smallest witness: N = 1, k = 2, d = 1, x_1 = 1, c_1 = 1, so that n = 1 and Z
-    = (1, −1)/√2; t = 1: w_1 = −Zᵀq_0 = (−1, 1)/√2 and γ_m(U_1) = −√2 = −1.41…, while γ̄_m = √2 and
-    the bound is √2 − (1 + 2 ln 2)/√2 = −0.27…. With one point of each class: the rows (1, 0) and
-    (0, 1), t = 3: γ̄_m − γ_m(U_3) = 2, the rate (1 + ln 2)(1 + 4 ln 2)/4 = 1.59…. With the minus
-    the printed constant is right, although it does not follow from Theorem 3.1: √2(γ̄ − c/γ̄) for
-    γ̄ = γ̄_m/√2 is γ̄_m − 2c/γ̄_m, not γ̄_m − c/γ̄_m as the last line of the proof has it. It
-    follows from gb.sharp: γ_m(U_t) ≥ γ̄_m − 8 ln n/(γ̄_m t(t+3)), where t(t+3) ≥ (t+1)² and 8 ln n
-    ≤ 4(1 + ln n)(1 + 2 ln 2).
-
-    Why: The minus of z_i = −y_i x_i was forgotten in z_{π(i,j)}; with it the theorem is true.
-    Survives: Its rate, with the printed constant, once the minus is there (jst.thm5.1.fixed); γ̄ =
-    γ̄_m/√2 as well (jst.thm5.1.margin). The last line of its proof does not (jst.appE.rate)."""
-    return _multiclass_gap(it, c, -it.largest / it.norm)  # U_t = −F⁻¹(w_t)
-
-
-@_classes.bound(
-    "thm5.1.fixed", "Theorem 5.1, with a minus in the definition of z", slower=NO_MOMENTUM
-)
-def _multiclass_rate(it, c):
-    r"""γ_m(U_t) ≥ γ̄_m − 4(1 + ln n)(1 + 2 ln(t+1))/(γ̄_m (t+1)²) for every t ≥ 1, for Algorithm 1
-    on rows z = −x_i (e_{c_i} − e_j)ᵀ/√2.
-
-    $\gamma_m(U_t) \ge \bar\gamma_m - \frac{4(1+\ln(n))(1+2\ln(t+1))}{\bar\gamma_m(t+1)^2} \quad
-    \text{for every } t \ge 1, \text{ with } z_{\pi(i,j)} := -x_i(e_{c_i}-e_j)^\top/\sqrt2$"""
-    return _multiclass_gap(it, c, it.margin)
-
-
-def _multiclass_gap(it: View, case: Case, margin: Number) -> Relation:
-    """γ̄_m − γ_m(U) ≤ rate, where γ_m = √2 γ."""
-    best = sqrt(2) * case.gamma
+    \text{for every } t \ge 1, \text{ with } z_{\pi(i,j)} := x_i(e_{c_i}-e_j)^\top/\sqrt2$"""
+    # γ_m = √2 γ, and with the printed z U_t = −F⁻¹(w_t).
+    best, margin = sqrt(2) * c.gamma, -it.largest / it.norm if printed else it.margin
     what = "γ̄_m − γ_m(U_t) ≤ the rate"
-    return at_most(best - sqrt(2) * margin, rate(case, it.t, best), what)
+    return at_most(best - sqrt(2) * margin, rate(c, it.t, best), what)
 
 
 # Appendix E
 
 
-def _margins(case: Case, sign: int) -> Iterator[Relation]:
-    """min ⟨sign · z, U⟩/‖U‖ over the printed rows z, against γ_m(U)/√2, for some U."""
-    for U, pairs in _reduced(case, 53):
-        length, (values, gaps) = sqrt((U * U).sum()), zip(*pairs, strict=True)
-        left, right = smallest([sign * v for v in values]) / length, smallest(gaps) / length
-        yield same_digits(left, right / sqrt(2), "γ(F(U)) = γ_m(U)/√2")
-
-
 @reduction.direct(
-    "appE.margin",
-    "Appendix E, first claim",
-    Erratum("misprint", "appE.margin.fixed", same_mistake="thm5.1"),
+    "appE.margin", "Appendix E, first claim", Erratum("misprint", ".fixed", same_mistake="thm5.1")
 )
-def _margin_as_printed(c):
-    r"""−max ⟨z, U⟩/‖U‖ over the printed rows z is γ_m(U)/√2, for any U.
-
-    $\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U, \text{ with } z_{\pi(i,j)}
-    := x_i(e_{c_i}-e_j)^\top/\sqrt2$
-
-    γ(w) = −max_i ⟨w, z_i⟩/‖w‖ (Section 2), but the proof takes min_i ⟨w, z_i⟩, and forgets the
-    norm. Witness: x = 1 of the first of two classes, U = (1, 0): γ(F(U)) = −1/√2, and γ_m(U)/√2 =
-    1/√2.
-
-    Why: It is the minus of z_i = −y_i x_i again that Section 5.2 forgot.
-    Survives: Everything, once the minus is there: γ̄ = γ̄_m/√2 (jst.thm5.1.margin), and Theorem
-    5.1, though its rate takes more than the next lines (jst.appE.rate)."""
-    return _margins(c, -1)
-
-
 @reduction.direct(
     "appE.margin.fixed",
     "Appendix E, first claim, with the minus in z and the norm of U",
     instances="two random U for each data set, and those of its first rows",
+    words="min ⟨−z, U⟩/‖U‖ over the rows z with their minus is γ_m(U)/√2, for any U.",
+    instead={":= x_i": ":= -x_i"},
+    note=_DIGITS,
 )
-def _margin_of_reduction(c):
-    r"""min ⟨−z, U⟩/‖U‖ over the rows z with their minus is γ_m(U)/√2, for any U.
+def _margin(c, printed):
+    r"""−max ⟨z, U⟩/‖U‖ over the printed rows z is γ_m(U)/√2, for any U.
 
     $\gamma(F(U)) = \gamma_{\rm m}(U)/\sqrt{2} \quad \text{for any } U, \text{ with } z_{\pi(i,j)}
-    := -x_i(e_{c_i}-e_j)^\top/\sqrt2$
-
-    Balls prove no equation: both sides agree in half of the digits that are carried."""
-    return _margins(c, 1)
+    := x_i(e_{c_i}-e_j)^\top/\sqrt2$"""
+    for U, pairs in _reduced(c, 53):
+        length, (values, gaps) = sqrt((U * U).sum()), zip(*pairs, strict=True)
+        left = smallest([-v if printed else v for v in values]) / length
+        right = smallest(gaps) / length / sqrt(2)
+        yield same_digits(left, right, "γ(F(U)) = γ_m(U)/√2")
 
 
 @reduction.direct(
@@ -427,10 +348,6 @@ def _reduced_margin(c):
     yield fact(square == 2 * binary.square_lo, "γ̄_m² = 2γ̄²")
 
 
-#: About numbers alone: γ̄, n and t in a search.
-_NUMBERS = {"gamma": rationals(0, 1, positive=True), "n": wholes(1, 10**6), "t": wholes(1, 10**6)}
-
-
 def _rates(case: Case) -> Iterator[tuple[Number, Number, str]]:
     own = product((Fraction(1), Fraction(1, 10)), (1, 10, 1000), (1, 10, 1000))
     for gamma, n, t in case.instances(own):
@@ -438,27 +355,20 @@ def _rates(case: Case) -> Iterator[tuple[Number, Number, str]]:
         yield number(gamma), c, f"n = {n}, t = {t}, γ̄ = {gamma}"
 
 
+#: About numbers alone: γ̄, n and t in a search.
 _lines = jst.sharing(
-    unit=False, inputs=_NUMBERS, powerless="about numbers alone: no solver has a part in it"
+    unit=False,
+    inputs={"gamma": rationals(0, 1, positive=True), "n": wholes(1, 10**6), "t": wholes(1, 10**6)},
+    powerless="about numbers alone: no solver has a part in it",
 )
 
 
-@_lines.direct(
-    "appE.rate", "Appendix E, last line", Erratum("substance", "appE.rate.fixed"), kind="anytime"
-)
+@_lines.direct("appE.rate", "Appendix E, last line", Erratum("substance", ".fixed"), kind="anytime")
 def _last_line(case):
     r"""√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m for γ̄_m = √2γ̄ and c = 4(1 + ln n)(1 + 2 ln(1+t))/(t+1)².
 
     $\sqrt{2} \left[ \bar\gamma - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma(t + 1)^2} \right]
-    \ge \bar\gamma_{\rm m} - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma_{\rm m}(t + 1)^2}$
-
-    √2(γ̄ − c/γ̄) with γ̄ = γ̄_m/√2 is γ̄_m − 2c/γ̄_m, which is less than γ̄_m − c/γ̄_m for every c
-    > 0. Witness: γ̄ = 1, n = 1, t = 1.
-
-    Why: γ̄ = γ̄_m/√2 turns the term into twice what is printed; the theorem itself is saved by a
-    sharper rate (gb.sharp).
-    Survives: Everything: Theorem 5.1 holds with its printed constant, though not by this line: it
-    takes a sharper rate than Theorem 3.1 (gb.sharp)."""
+    \ge \bar\gamma_{\rm m} - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma_{\rm m}(t + 1)^2}$"""
     for gamma, c, where in _rates(case):
         left, best = sqrt(2) * (gamma - c / gamma), sqrt(2) * gamma
         yield at_least(left, best - c / best, "√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m", where=where)

@@ -2,8 +2,7 @@
 
 D_t, h_t and the α_t are taken as delivered; ε_t, z_{t+1}, votes and training errors are computed
 from them anew. An iterate of AdaBoost is a vote, not a point of the space of w, so the statements
-are direct. `BestStump` is imported to recognise the weak learner that a claim is about: no verdict
-is computed with it.
+are direct.
 """
 
 from __future__ import annotations
@@ -54,11 +53,6 @@ def stumps(case):
 BOOSTING = Method("adaboost")
 ON_POINTS = Method("adaboost", assumes=(points,))
 BOOSTED = ("", "wine:0,1", "digits:3,8")
-
-
-def always_plus(X: Any, y: Any) -> Any:
-    """The weak learner that has one hypothesis: +1 everywhere."""
-    return lambda D: lambda X: np.ones(X.shape[0], dtype=np.int8)
 
 
 def _rotating(X: Any, y: Any) -> Any:
@@ -144,6 +138,7 @@ def solver_of(case: Case) -> Any:
 
 
 def _looks_for_the_best(solver: Any) -> bool:
+    """BestStump is imported to recognise the learner: no verdict is computed with it."""
     return isinstance(getattr(solver, "learner", None), BestStump)
 
 
@@ -248,21 +243,18 @@ def _checkable(before: Any, after: Any, X: Any, y: Any, t: int) -> tuple[Any, st
     if lacks or "product" not in before.extra:
         what = [*lacks, "product"][0]
         raise Unclaimed(f"an iterate of AdaBoost must carry {what}, see gammabar.solvers.AdaBoost")
-    h = np.asarray(after.hypotheses[-1](X))
+    h, n, told = np.asarray(after.hypotheses[-1](X)), len(y), {**after.extra}
     if h.shape != y.shape or not (np.abs(h) == 1).all():
         return h, f"h_{t} is no function to −1 and +1"
-    for given, name in ((before.dual, f"D_{t}"), (after.extra["D"], f"D of round {t}")):
-        D = claimed_numbers(given, y.shape)
-        if isinstance(D, str) or not (D > 0).all():
-            return h, f"{name} is not {len(y)} positive numbers"
-    told = {"product before": before.extra["product"], **after.extra}
-    for name in ("product before", *NAMES[1:]):
-        if not _real(told[name]):
-            return h, f"{name} of round {t} is no number"
+    found = [claimed_numbers(D, y.shape) for D in (before.dual, told.pop("D"))]
+    if any(isinstance(D, str) or not (D > 0).all() for D in found):
+        return h, f"D_{t} is not {n} positive numbers"
+    told["product before"] = before.extra["product"]
+    if odd := [name for name in (*NAMES[1:], "product before") if not _real(told[name])]:
+        return h, f"{odd[0]} of round {t} is no number"
     if any(isinstance(claimed_numbers(v.votes, y.shape), str) for v in (before, after)):
-        return h, f"the votes of round {t} are not {len(y)} numbers"
-    w = np.asarray(after.w, dtype=np.float64)
-    single = abs(int((h * y).sum())) == len(y)
+        return h, f"the votes of round {t} are not {n} numbers"
+    w, single = np.asarray(after.w, dtype=np.float64), abs(int((h * y).sum())) == n
     if w.shape != ((1,) if single else (t,)) or not np.isfinite(w).all():
         return h, f"w_{t} is not one finite number for each voter"
     return h, ""

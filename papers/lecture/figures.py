@@ -30,7 +30,7 @@ ROUNDS = (5, 100)
 def _parts(margin: bool, quick: bool) -> Mapping[str, Callable[[], Any]]:
     """AdaBoost's run, and the largest margin, if it is needed."""
     data, rounds, first = (QUICK, 150, 150) if quick else (FULL, 1000, 500)
-    run = {f"AdaBoost with stumps, {data}, {rounds} rounds": partial(boosting, data, rounds)}
+    run = {f"AdaBoost with stumps, {data}, {rounds} rounds": partial(_boosting, data, rounds)}
     best = {f"ℓ₁ margin of all stumps, {data}": partial(_largest_margin, data, first)}
     return run | best if margin else run
 
@@ -46,7 +46,7 @@ def points(data: str) -> tuple[DenseProblem, Any, Any]:
     return train, *held_out_images("mnist-test", (3, 8))
 
 
-def boosting(data: str, rounds: int) -> Numbers:
+def _boosting(data: str, rounds: int) -> Numbers:
     """Errors, mean of exp(−y H(x)) and smallest margin at some rounds; margins at a few."""
     problem, X, y = points(data)
     H, wanted = np.zeros(len(y)), set(logarithmic(rounds, 40))

@@ -23,10 +23,8 @@ REGRESSIONS: tuple[tuple[list[list[int]], list[int], float], ...] = (
 def ridge_options(case):
     """The solver, if one is given, has the options of kernel ridge regression."""
     options = ("regularisation", "kernel", "primal", "dual", "objective")
-    if case.solver is None:
-        return None
-    lacking = [name for name in options if not hasattr(case.solver, name)]
-    return f"the solver has no {lacking[0]}" if lacking else None
+    known = case.solver is None or all(hasattr(case.solver, name) for name in options)
+    return None if known else f"the solver does not have all of {', '.join(options)}"
 
 
 RIDGE = Method("kernel-ridge", assumes=(ridge_options,))
@@ -86,11 +84,7 @@ def every_regression() -> list[Regression]:
 
 
 def dual_slip(X: Any, strength: float, size: Number) -> float:
-    """A bound on ‖(K + λI)α − y‖ for an α that was solved for in doubles, K of products of rows.
-
-    Cholesky: (A + E)α = y with ‖E‖_F ≤ (3n + 2)u tr A (Higham 2002, Theorem 10.4, with
-    ‖|Rᵀ||R|‖_F ≤ ‖R‖_F² = tr A); twice that much covers other stable methods.
-    """
+    """A bound on ‖(K + λI)α − y‖ for an α that was solved for in doubles, K of products of rows."""
     n, m = X.shape
     trace = float(np.sum(X * X)) + n * strength
     entries = 2 * (m + 4) * ROUNDOFF * trace * upper(size)
@@ -99,14 +93,16 @@ def dual_slip(X: Any, strength: float, size: Number) -> float:
 
 def primal_slip(X: Any, y: Any, strength: float, size: Number) -> float:
     """The same for (ΦᵀΦ + λI)w − Φᵀy; entries are sums of n products."""
-    n, m = X.shape
-    square = float(np.sum(X * X))
-    trace = square + m * strength
-    right = float(np.linalg.norm(y)) * square**0.5
+    (n, m), square = X.shape, float(np.sum(X * X))
+    trace, right = square + m * strength, float(np.linalg.norm(y)) * square**0.5
     entries = 2 * (n + 4) * ROUNDOFF * (trace * upper(size) + right)
     return backward_error(m, trace, size) + entries + TINY
 
 
 def backward_error(n: int, trace: float, size: Number) -> float:
-    """What solving n equations in doubles may leave of them; see `dual_slip`."""
+    """What solving n equations Aα = y in doubles may leave of them.
+
+    Cholesky: (A + E)α = y with ‖E‖_F ≤ (3n + 2)u tr A (Higham 2002, Theorem 10.4, with
+    ‖|Rᵀ||R|‖_F ≤ ‖R‖_F² = tr A); twice that much covers other stable methods.
+    """
     return 2 * (3 * n + 2) * ROUNDOFF * trace * upper(size)

@@ -16,13 +16,12 @@ from gammabar.papers.claims import *
 from gammabar.papers.lecture.descent import *
 from gammabar.papers.lecture.quantities import *
 from gammabar.papers.lecture.sgd import *
-from gammabar.solvers.descent import Quadratic
 
 
 @lec.direct(
     "thm1", "Theorem 1", PLAIN, Erratum("substance", "thm1.fixed"), kind="anytime", inputs=QUADRATIC
 )
-def gradient_descent_rate_as_printed(c):
+def _gradient_descent_rate_as_printed(c):
     r"""Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/(2T).
 
     $f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2T}$
@@ -55,7 +54,7 @@ def _excess(f, T, B):
     inputs=QUADRATIC,
     slower="smooth-gradient-descent/steps-shrink",
 )
-def gradient_descent_rate(c):
+def _gradient_descent_rate(c):
     r"""Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/2 after T updates.
 
     $f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2}$
@@ -76,7 +75,7 @@ def gradient_descent_rate(c):
     instances="ε = 9/10, 1/2, 1/10 and 1/1000 of B²β/2, and the first T that is large enough",
     slower="smooth-gradient-descent/steps-shrink",
 )
-def steps_for_an_error(c):
+def _steps_for_an_error(c):
     r"""Gradient descent with step 2/(β + λ) has error at most ε after κ log(B²β/(2ε)) updates.
 
     $T \geq \kappa \log\left(\frac{B^2\beta}{2\epsilon}\right) \implies
@@ -117,7 +116,7 @@ QUADRATICS: tuple[tuple[list[list[int]], list[int]], ...] = (
     instances="eight matrices, and points with entries −1, 0, 1",
     powerless="it is about functions, not about a solver",
 )
-def quadratics(c):
+def _quadratics(c):
     r"""½xᵀAx − bᵀx is convex if A ≽ 0, and if A ≻ 0 strongly convex with the minimum at A⁻¹b; for a
     diagonal A, β is the largest and λ the smallest entry.
 
@@ -125,8 +124,7 @@ def quadratics(c):
     convex if } A \succ 0; \text{ then the optimal } x \text{ is } A^{-1}b; \text{ if } A
     \text{ is diagonal, } \beta = \lambda_{max}, \lambda = \lambda_{min}$
 
-    In rationals. vᵀAv > 0 is printed for all v ∈ ℝ^d, and meant for v ≠ 0. Also: what the
-    library's quadratics say of β, λ and the minimum."""
+    In rationals. vᵀAv > 0 is printed for all v ∈ ℝ^d, and meant for v ≠ 0."""
     for rows, right in QUADRATICS:
         A, b, d = matrix(rows), vector(right), len(right)
         where = f"A = {rows}, b = {right}"
@@ -148,24 +146,17 @@ def quadratics(c):
             yield fact(gap == _form(A, x - best) / 2, what, where=where)
             yield fact(gap > 0 or x == best, "A⁻¹b is the minimum", where=where)
         if all(rows[i][j] == 0 for i in range(d) for j in range(d) if i != j):
-            yield from _extreme(rows, right, where)
+            # β and λ of a diagonal A are bounds of vᵀAv/‖v‖² that are attained on the axes.
+            entries = [rows[i][i] for i in range(d)]
+            some = [v for v in product((-2, -1, 0, 1, 2), repeat=d) if any(v)]
+            ratios = [_form(A, vector(list(v))) / sum(x * x for x in v) for v in some]
+            yield fact(max(ratios) == max(entries), "β = λ_max", where=where)
+            yield fact(min(ratios) == min(entries), "λ = λ_min", where=where)
 
 
 def _form(A: fmpq_mat, v: fmpq_mat) -> fmpq:
     """vᵀAv."""
     return (v.transpose() * A * v)[0, 0]
-
-
-def _extreme(rows, right, where):
-    """β and λ of a diagonal A: bounds of vᵀAv/‖v‖² that are attained on the axes."""
-    A, entries = matrix(rows), [rows[i][i] for i in range(len(right))]
-    some = [v for v in product((-2, -1, 0, 1, 2), repeat=len(right)) if any(v)]
-    ratios = [_form(A, vector(list(v))) / sum(x * x for x in v) for v in some]
-    yield fact(max(ratios) == max(entries), "β = λ_max", where=where)
-    yield fact(min(ratios) == min(entries), "λ = λ_min", where=where)
-    told = Quadratic(rows, right)
-    fits = (told.smoothness, told.strong_convexity) == (max(entries), min(entries))
-    yield fact(fits, "as told", where=where)
 
 
 # Section 2, Stochastic Gradient Descent, and Section 3, Learning with SGD
@@ -180,7 +171,7 @@ EXPECTED = lec.sharing(
 
 
 @EXPECTED.direct("thm3", "Theorem 3")
-def sgd_rate(c):
+def _sgd_rate(c):
     r"""SGD with step √(B²/(ρ²T)) for T steps: the expected value at the average of the iterates is
     within Bρ/√T of the minimum.
 
@@ -209,7 +200,7 @@ def sgd_rate(c):
 
 
 @EXPECTED.direct("cor4", "Corollary 4")
-def sgd_sample_complexity(c):
+def _sgd_sample_complexity(c):
     r"""SGD on the risk R for T ≥ B²ρ²/ε² steps: E R(w̄) ≤ min over H of R + ε, if some minimiser in
     H is within B of the start.
 

@@ -20,13 +20,12 @@ from gammabar.problems import DenseProblem
 
 # Lemma 7
 
-
 boosted = lec.sharing(ON_POINTS, problems=BOOSTED)
 SLOWER = "adaboost/alpha-without-half"
 
 
 @boosted.direct("lem7", "Lemma 7", kind="stopping", slower=SLOWER)
-def no_training_error(c):
+def _no_training_error(c):
     r"""AdaBoost with weak hypotheses of advantage γ has training error 0 after log(2n)/(2γ²)
     rounds.
 
@@ -57,13 +56,12 @@ def _mistakes(r: Round, least: int, most: int, bound: Number, allowance: float =
 
 #: Labels of the points 1, 2, 3 for a learner that always answers +1; and the same in a search.
 LABELS = (1, 1, -1)
-GAMMA = rationals(Fraction(1, 10), Fraction(9, 10))
-INPUTS = {"y": choices(1, -1, shape=("n",)), "gamma": GAMMA}
+INPUTS = {"y": choices(1, -1, shape=("n",)), "gamma": rationals(Fraction(1, 10), Fraction(9, 10))}
 always_one = lec.sharing(BOOSTING, Erratum("misprint", "lem7"), kind="stopping", inputs=INPUTS)
 
 
 @always_one.direct("lem7.line4", "Lemma 7, with the condition that line 4 of Algorithm 3 prints")
-def no_training_error_line_4(c):
+def _no_training_error_line_4(c):
     r"""AdaBoost with ε_t ≤ 1 − γ has training error 0 after log(2n)/(2γ²) rounds.
 
     $\epsilon_t \leq 1 - \gamma, \quad T = \frac{1}{2\gamma^2} \log(2n) \implies
@@ -81,7 +79,7 @@ def no_training_error_line_4(c):
 
 
 @always_one.direct("def5", "Definition 5, as Lemma 7 uses it")
-def no_training_error_definition_5(c):
+def _no_training_error_definition_5(c):
     r"""AdaBoost with weak hypotheses of error at most γ has training error 0 after log(2n)/(2γ²)
     rounds.
 
@@ -100,6 +98,10 @@ def no_training_error_definition_5(c):
         yield from _constant_learner(c, y, number(gamma), number(gamma))
 
 
+def _always_plus(X, y):
+    return lambda D: lambda X: np.ones(X.shape[0], dtype=np.int8)
+
+
 def _constant_learner(case, y, gamma, worst):
     """Lemma 7 for a learner that always answers +1, if every ε_t ≤ `worst`."""
     n = len(y)
@@ -107,7 +109,7 @@ def _constant_learner(case, y, gamma, worst):
     if len(set(y)) == 1:
         raise Unclaimed("one label alone: the learner makes no mistake, or nothing but mistakes")
     problem = DenseProblem(np.arange(1, n + 1)[:, None], np.array(y))
-    solver = steered(solver_of(case), learner=always_plus)
+    solver = steered(solver_of(case), learner=_always_plus)
     played = [*session(case, solver, problem, "h = +1", math.ceil(upper(T))).errors()]
     if above := [r.t for r, *_ in played if not r.epsilon <= worst]:
         raise Unclaimed(f"ε_{above[0]} is above what the condition allows")
@@ -124,13 +126,13 @@ def _root(r: Round) -> Number:
     return 2 * sqrt(r.epsilon * (1 - r.epsilon))
 
 
-def _slack(r: Round, value: Number) -> float:
-    """Rounding of a number that sums of D_t are the only inexact part of."""
-    return 0.0 if r.perfect else r.slip * upper(value) + TINY
+def _slack(r: Round) -> float:
+    """Rounding of z_{t+1}, of which sums of D_t are the only inexact part."""
+    return 0.0 if r.perfect else r.slip * upper(_root(r)) + TINY
 
 
 @boosted.direct("alg3.z", "Proof of Lemma 7", kind="anytime")
-def error_is_below_the_product(c):
+def _error_is_below_the_product(c):
     r"""The training error of AdaBoost after T rounds is at most z_2 ⋯ z_{T+1}, and z_{t+1} is
     √(1 − 4γ_t²) with γ_t = ½ − ε_t.
 
@@ -143,8 +145,8 @@ def error_is_below_the_product(c):
         yield from s.faults
         product, off = number(1), 0.0
         for r, least, most in s.errors():
-            z, root = number(r.after.extra["z"]), _root(r)
-            yield equal(z, root, "z_{t+1} = √(1 − 4γ_t²)", where=r.where, allowance=_slack(r, root))
+            z, what = number(r.after.extra["z"]), "z_{t+1} = √(1 − 4γ_t²)"
+            yield equal(z, _root(r), what, where=r.where, allowance=_slack(r))
             product *= z
             off += r.slip
             yield _mistakes(r, least, most, product, 2 * off)
@@ -158,7 +160,7 @@ exponentials = lec.sharing(kind="identity", inputs={"gamma": SMALL})
 
 
 @sums.direct("alg3.z.sum", LINE, BOOSTING, Erratum("transcription", "alg3.z.sum.fixed"))
-def normaliser_as_printed(c):
+def _normaliser_as_printed(c):
     r"""z_{t+1} = (1 − ε)√(ε/(1 − ε)) + ε√((1 − ε)/ε) − 2√(ε(1 − ε)).
 
     $z_{t+1} = (1 - \epsilon_t) \sqrt{\frac{\epsilon_t}{1 - \epsilon_t}} + \epsilon_t
@@ -195,12 +197,12 @@ def _normaliser(case, side, what):
     for s in sessions(case):
         yield from s.faults
         for r in (r for r in s.rounds if not r.perfect and r.epsilon < 1):
-            wanted, slack = value(r.epsilon, 1 - r.epsilon), _slack(r, _root(r))
-            yield equal(r.after.extra["z"], wanted, what, where=r.where, allowance=slack)
+            wanted = value(r.epsilon, 1 - r.epsilon)
+            yield equal(r.after.extra["z"], wanted, what, where=r.where, allowance=_slack(r))
 
 
 @exponentials.direct("alg3.z.exp", BOUND, BOOSTING, Erratum("misprint", "alg3.z.exp.fixed"))
-def normaliser_bound_as_printed(c):
+def _normaliser_bound_as_printed(c):
     r"""√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{2γ_t²} ≤ e^{−2γ²}.
 
     $\sqrt{1 - 4\gamma_t^2} \leq (e^{-4\gamma_t^2})^{\frac{1}{2}} = e^{2\gamma_t^2}
@@ -222,7 +224,7 @@ def normaliser_bound_as_printed(c):
     inputs={"gamma": SMALL},
     slower=SLOWER,
 )
-def normaliser_bound(c):
+def _normaliser_bound(c):
     r"""√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{−2γ_t²} ≤ e^{−2γ²}, and so z_2 ⋯ z_{T+1} ≤
     e^{−2Tγ²}.
 
@@ -282,7 +284,7 @@ MOVES = (-2.0, -0.5, -0.01, 0.01, 0.5, 2.0)
     problems=("", "wine:0,1"),
     instances="all α of a grid; all stumps, where the weak learner looks for the best",
 )
-def greedy(c):
+def _greedy(c):
     r"""Each round of AdaBoost adds the multiple of h_t that makes the exponential loss smallest;
     and of all stumps none makes it smaller, if the weak learner looks for the best.
 
@@ -335,17 +337,12 @@ def _best(s: Session, r: Round, found: Number) -> Relation:
 POINTS = 6
 
 
-def _combined(H, T):
-    """Members of LC(H, T) on the domain: those with weights −2, …, 2. (sign(0) is +1.)"""
-    found: set[tuple[int, ...]] = set()
+def _vc_dimension(H, T):
+    """That of the members of LC(H, T) with weights −2, …, 2: the largest number of points of the
+    domain on which all signs occur. (sign(0) is +1.)"""
     weights = np.array(list(product(range(-2, 3), repeat=T)))
-    for rows in combinations(np.where(H, 1, -1), T):
-        found.update(map(tuple, np.where(weights @ np.array(rows) >= 0, 1, -1).tolist()))
-    return found
-
-
-def _vc_dimension(patterns: set[tuple[int, ...]]) -> int:
-    """The largest number of points of the domain on which all signs occur."""
+    every = [weights @ np.array(rows) >= 0 for rows in combinations(np.where(H, 1, -1), T)]
+    patterns = set(map(tuple, np.concatenate(every).tolist()))
     for size in range(POINTS, 0, -1):
         for chosen in combinations(range(POINTS), size):
             if len({tuple(p[i] for i in chosen) for p in patterns}) == 2**size:
@@ -370,7 +367,7 @@ def _bounded(case: Case, rounds: tuple[int, ...], constant: int) -> Iterator[Rel
         H, d = CLASSES[name]
         bound = constant * T * d * log(T)
         what, where = "VC-dim(LC(H, T)) ≤ c T d log T", f"{name}, d = {d}, T = {T}"
-        yield at_most(_vc_dimension(_combined(H, T)), bound, what, where=where)
+        yield at_most(_vc_dimension(H, T), bound, what, where=where)
 
 
 @VC.direct(
@@ -379,7 +376,7 @@ def _bounded(case: Case, rounds: tuple[int, ...], constant: int) -> Iterator[Rel
     Erratum("edge case", "sec4.vc.fixed"),
     inputs={"H": choices(*CLASSES), "T": wholes(1, 3)},
 )
-def vc_as_printed(c):
+def _vc_as_printed(c):
     r"""The combinations of T hypotheses of a class of VC dimension d have VC dimension at most
     c T d log T.
 
@@ -399,7 +396,7 @@ def vc_as_printed(c):
     inputs={"H": choices(*CLASSES), "T": wholes(2, 3)},
     instances="thresholds and intervals on six points, T = 2 and 3, small weights",
 )
-def vc(c):
+def _vc(c):
     r"""For T ≥ 2 the combinations of T hypotheses of a class of VC dimension d ≥ 1 have VC
     dimension at most 16 T d log T.
 
@@ -424,20 +421,18 @@ def vc(c):
     inputs={"a": rationals(0, 10**9, positive=True), "n": wholes(1, 10**12)},
     instances="a from 1/2 to 10⁹, and n = 2a log a, one more, and twice as much",
 )
-def n_log_n(c):
+def _n_log_n(c):
     r"""n ≥ a log n for all n ≥ 2a log a.
 
     $n \geq a\log(n) \text{ is satisfied for } n \geq O(a\log(a))$
 
     With the constant 2 (Shalev-Shwartz and Ben-David 2014, Lemma A.1): at n = 2a log a it
     says a ≥ 2 log a, and n − a log n grows from n = a on; for a ≤ e it holds for every n."""
-    for a, n in c.instances(_sizes()):
+    own = []
+    for a in (Fraction(1, 2), 1, 2, 3, 10, 1000, 10**9):
+        first = max(1, math.ceil(upper(2 * number(a) * log(number(a)))))
+        own += [(a, n) for n in (first, first + 1, 2 * first)]
+    for a, n in c.instances(own):
         if c.inputs is not None and not n >= 2 * number(a) * log(number(a)):
             raise Unclaimed("n is below 2a log a")
         yield at_least(n, number(a) * log(n), "n ≥ a log n", where=f"a = {a}, n = {n}")
-
-
-def _sizes() -> Iterator[tuple[Fraction | int, int]]:
-    for a in (Fraction(1, 2), 1, 2, 3, 10, 1000, 10**9):
-        first = max(1, math.ceil(upper(2 * number(a) * log(number(a)))))
-        yield from ((a, n) for n in (first, first + 1, 2 * first))

@@ -107,7 +107,7 @@ class FiniteSum:
 
 
 @dataclass(frozen=True)
-class Task:
+class _Task:
     """A finite sum on some rows, and the T for which SGD runs on it.
 
     ``optimum()`` is min_{w ∈ H} f(w) and B, the norm of the w* where it is attained; ``everywhere``
@@ -136,13 +136,13 @@ HALF, _SIXTHS = Fraction(1, 2), Fraction(5, 6)
 #: f' = (1/(1 + e^{−w}) − 2/(1 + e^w))/3 vanishes where e^w = 2. And H = [−½, ½]: f falls up to its
 #: minimum at 1, so the best of H is ½.
 TASKS = (
-    Task("hinge, a = 1", "hinge", ONE, lambda: (0, 1), (1, 2, 4, 9)),
-    Task("hinge, a = (1, 0), (0, 1)", "hinge", TWO, lambda: (0, sqrt(2)), (1, 2, 5, 7)),
-    Task("hinge, a = 1, 1, −1", "hinge", THREE, lambda: (number(2) / 3, 1), (1, 2, 3, 5)),
-    Task("hinge, a = (3, 4), (4, 3)", "hinge", LONG, lambda: (0, sqrt(2) / 7), (1, 3, 6)),
-    Task("logistic, a = 1, 1, −1", "logistic", THREE, lambda: (_log_best(), log(2)), (1, 2, 5)),
-    Task("hinge, a = 1, |w| ≤ ½", "hinge", ONE, lambda: (HALF, HALF), (1, 4), False),
-    Task("hinge, a = 1, 1, −1, |w| ≤ ½", "hinge", THREE, lambda: (_SIXTHS, HALF), (1, 5), False),
+    _Task("hinge, a = 1", "hinge", ONE, lambda: (0, 1), (1, 2, 4, 9)),
+    _Task("hinge, a = (1, 0), (0, 1)", "hinge", TWO, lambda: (0, sqrt(2)), (1, 2, 5, 7)),
+    _Task("hinge, a = 1, 1, −1", "hinge", THREE, lambda: (number(2) / 3, 1), (1, 2, 3, 5)),
+    _Task("hinge, a = (3, 4), (4, 3)", "hinge", LONG, lambda: (0, sqrt(2) / 7), (1, 3, 6)),
+    _Task("logistic, a = 1, 1, −1", "logistic", THREE, lambda: (_log_best(), log(2)), (1, 2, 5)),
+    _Task("hinge, a = 1, |w| ≤ ½", "hinge", ONE, lambda: (HALF, HALF), (1, 4), False),
+    _Task("hinge, a = 1, 1, −1, |w| ≤ ½", "hinge", THREE, lambda: (_SIXTHS, HALF), (1, 5), False),
 )
 
 
@@ -199,20 +199,19 @@ def said_by(it: Any, name: str) -> Any:
 def output(solver: Any, f: FiniteSum, T: int, rng: Any) -> tuple[Floats | None, str]:
     """w̄ after T steps, and what is wrong if there is none."""
     run = taken_run(solver.iterates(f.problem, rng), T)
-    if len(run) != T:
-        return None, f"the run ends after {len(run)} iterates"
-    wrong = broken(run, T, f.dimension)
+    if wrong := broken(run, T, f.dimension):
+        return None, wrong
     average = claimed_numbers(said_by(run[-1], "average"), (f.dimension,))
-    if wrong or isinstance(average, str):
-        return None, wrong or f"w̄ {average}"
+    if isinstance(average, str):
+        return None, f"w̄ {average}"
     points = [it.w for it in run]
     same: Trit = not np.any(average)
     if np.any(points):  # up to rounding
         gap = rounding.length(average - np.mean(points, axis=0))
         same = within(gap, 2 * average_slip(points), max(map(rounding.length, points)))
-    if same is not True:
-        return None, "w̄ is not the average of the iterates" if same is False else UNKNOWN
-    return average, ""
+    if same:
+        return average, ""
+    return None, UNKNOWN if same is None else "w̄ is not the average of the iterates"
 
 
 def average_slip(points: list[Floats]) -> float:

@@ -24,7 +24,10 @@ paper = Paper(
     venue="ALT",
     url="https://arxiv.org/abs/1906.04540",
     text="the proceedings",
-    random={"gradient_descent": {"loss": ("exp", "log", "poly"), "eta": ("0", "1")}},
+    random={
+        "gradient_descent": {"loss": ("exp", "log", "poly"), "eta": ("0", "1")},
+        "two_phases": {"t0": ("0", "1000000")},
+    },
 )
 
 
@@ -71,12 +74,13 @@ FAMILY = Family("jt")
 
 def _mutant(name, what, because, factor):
     FAMILY.edit(gradient_descent, name, what, because, {"w + step *": f"w + {factor} * step *"})
+    return f"jt.gradient_descent/{name}"
 
 
 _SAYS = ", and it says that they are constant"
-_mutant("falling-steps", "η̂_t = η̂_0/√(t + 1)" + _SAYS, "Σ η̂_j is 2√t", "(t + 1) ** -0.5")
-_mutant("vanishing-steps", "η̂_t = η̂_0/(t + 1)" + _SAYS, "Σ η̂_j is ln t", "1 / (t + 1)")
-_mutant("uphill", "w_{t+1} = w_t + η_t ∇R(w_t)", "the risk grows", "-1.0")
+_SLOW = _mutant("falling-steps", "η̂_t = η̂_0/√(t + 1)" + _SAYS, "Σ η̂_j is 2√t", "(t + 1) ** -0.5")
+_SLOWER = _mutant("vanishing-steps", "η̂_t = η̂_0/(t + 1)" + _SAYS, "Σ η̂_j is ln t", "1 / (t + 1)")
+_UPHILL = _mutant("uphill", "w_{t+1} = w_t + η_t ∇R(w_t)", "the risk grows", "-1.0")
 
 
 def chosen(case, name, default):
@@ -200,10 +204,6 @@ jt = Claims("jt", unit=True)
 steps = jt.sharing(since=1, history=(_Descent,))
 GD = Method(_GD, assumes=(few_rows, proper))
 _STILL = "all terms are those of a step of length 0"
-_MUTANT = "jt.gradient_descent/"
-_SLOW, _SLOWER, _UPHILL = (
-    _MUTANT + name for name in ("falling-steps", "vanishing-steps", "uphill")
-)
 
 
 def _seen(c):
@@ -397,6 +397,9 @@ def two_phases(problem, t0=0):
         t += 1
 
 
+_FAR = "its constants let slower steps pass at every t within reach"
+
+
 def _two_phases(case):
     """t_0 is the first integer from (256 ln n)²/γ² on."""
     limit = (256 * case.log_n / case.gamma) ** 2
@@ -409,6 +412,7 @@ def _two_phases(case):
     "Theorem 7, logistic loss",
     Method("two_phases:t0=*", assumes=(separable, _two_phases)),
     since=1,
+    powerless=_FAR,
 )
 def _logistic_rate(it, c):
     r"""For the logistic loss, t_0 = (256 ln n)²/γ², η_t R(w_t) = 1/2 for t < t_0 and η̂_t = 1/2 from
@@ -768,6 +772,7 @@ WARM = Method("two_phases:t0=*", assumes=(few_rows, first_phase))
     separable,
     several_rows,
     goal=_reached,
+    powerless=_FAR,
     claim=r"n \ge 2:\ " + _LEMMA_21,
     words=f"For n ≥ 2 and {_WORDS_21}",
 )

@@ -318,7 +318,9 @@ def _excessive_gap_as_printed(it, c):
     yield at_most(square / 2, _smoothed(it), "‖Av_t‖²/2 ≤ ψ_μ(v_t)")
 
 
-@games.bound("sec4.2.gap.fixed", "Section 4.2, with Aᵀq_t for Av_t", SMOOTH, _Averages)
+@games.bound(
+    "sec4.2.gap.fixed", "Section 4.2, with Aᵀq_t for Av_t", SMOOTH, _Averages, slower=_FIXED
+)
 def _excessive_gap(it, c):
     r"""γ²/2 ≤ ‖Aᵀq_t‖²/2 ≤ ψ_{μ_t}(v_t) for all t ≥ 1, with μ_t = 8/((t+1)(t+2)).
 
@@ -449,7 +451,7 @@ def _nesterov_rate(it, c):
     return at_most(c.gamma - it.margin, bound, "γ − γ(s_T) ≤ (8 ln n + 2)/(T(T+1)γ)")
 
 
-@games.bound("eq34", "Eqs. (34) and (35)", NAG, _Nesterov)
+@games.bound("eq34", "Eqs. (34) and (35)", NAG, _Nesterov, slower=_PLAIN_STEPS)
 def _nesterov_regret(it, c):
     r"""Rᵖ ≤ 4 ln n + Σ t²‖w_t − w_{t−1}‖²/8 and Rʷ ≤ −Σ t(t − 1)‖w_t − w_{t−1}‖²/4, with w_0 = 0.
 
@@ -477,7 +479,7 @@ def _prox_rate(it, c):
     return at_most(c.gamma - it.smallest, bound, "γ − min_i (A w̄_T)_i ≤ 3√(ln n)/(2T)")
 
 
-@games.bound("thm9.certificate", "Theorem 9, second sentence", PROX, inseparable)
+@games.bound("thm9.certificate", "Theorem 9, second sentence", PROX, inseparable, slower=_DESCENT)
 def _prox_certificate(it, c):
     r"""On data that are not separable, p̄_T = Σ p_t/T is in Δⁿ and ‖p̄_Tᵀ A‖ ≤ 3√(ln n)/(2T).
 

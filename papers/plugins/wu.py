@@ -172,7 +172,13 @@ def _stable(it, case):
     return True if risk <= limit and big <= 1 else None
 
 
-@wu.stopping("thm1.transition", "Theorem 1, phase transition time; Lemma 12", GD, goal=_stable)
+@wu.stopping(
+    "thm1.transition",
+    "Theorem 1, phase transition time; Lemma 12",
+    GD,
+    goal=_stable,
+    slower=_UPHILL,
+)
 def _transition(c):
     r"""Some s ≤ τ has L(w_s) ≤ 1/η and F(w_s) ≤ 1, where τ = (60/γ²) max{η, n, e, r ln r} with
     r = (η + n)/η.
@@ -222,12 +228,14 @@ def _split(it, c):
     return at_most(left, 2 * eta * it.t * log(2), "the split optimisation bound")
 
 
-_MISSING = {
-    "severity": "substance",
-    "why": "It needs γ²ηt ≥ 1: below that the logarithm is negative, and soon the bound is, too.",
-    "survives": "Theorem 1, where Lemma 12 uses it at τ, and what is drawn from it for large t.",
-}
-_AGAIN = {**_MISSING, "same_mistake": "lem8"}
+def _missing(true_form, same_mistake=None):
+    return Erratum(
+        "substance",
+        true_form,
+        why="It needs γ²ηt ≥ 1: below that the logarithm is negative, and soon the bound is, too.",
+        survives="Theorem 1, where Lemma 12 uses it at τ, and what is drawn from it for large t.",
+        same_mistake=same_mistake,
+    )
 
 
 def _late(c, t):
@@ -244,7 +252,7 @@ false = runs.sharing(
 )
 
 
-@false.bound("lem8", "Lemma 8, the norm", GD, Erratum(**_MISSING, fixed_by="lem8.fixed"))
+@false.bound("lem8", "Lemma 8, the norm", GD, _missing("lem8.fixed"))
 def _norm(it, c):
     r"""‖w_t‖ ≤ (√2 + 2 ln(γ²ηt) + η)/γ for every η > 0 and t ≥ 1.
 
@@ -260,7 +268,7 @@ def _late_norm(it, c):
     return _norm(it, c) if _late(c, it.t) else None
 
 
-@false.bound("lem9", "Lemma 9", GD, Erratum(**_AGAIN, fixed_by="lem9.fixed"))
+@false.bound("lem9", "Lemma 9", GD, _missing("lem9.fixed", "lem8"))
 def _gradients(it, c):
     r"""(1/t) Σ_{k<t} G(w_k) ≤ (√2 + 2 ln(γ²ηt) + η)/(γ²ηt) for every η > 0 and t ≥ 1.
 
@@ -387,7 +395,7 @@ _WORDS = "With probability 1 − δ the mean risk and the mean error of SGD are 
     "thm4",
     "Theorem 4",
     SGD,
-    Erratum(**_AGAIN, fixed_by="thm4.fixed"),
+    _missing("thm4.fixed", "lem8"),
     delta=_TENTH,
     runs=95,
     problems=("planted:n=10,d=3,gamma=0.1,seed=0",),

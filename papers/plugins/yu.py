@@ -26,7 +26,7 @@ paper = Paper(
     venue="ICML",
     url="https://proceedings.mlr.press/v32/yug14.html",
     text="the proceedings, without the appendix",
-    random={"mirror_prox": {"s": ("0", "1", "3")}},
+    random={"mirror_prox": {"s": ("0", "1", "3"), "eps": ("0", "0.1", "10")}},
 )
 
 

@@ -60,13 +60,15 @@ def _entropy_conditions(case: Case) -> Iterator[tuple[Number, str]]:
                 yield from ((value, where) for value in slope - slope @ p)
 
 
-def _vanishes(value: Number, what: str, where: str) -> Relation:
+def _entropy_vanishes(case: Case) -> Iterator[Relation]:
     """An identity between logarithms, to as many digits as the balls have at least."""
-    return equal(value, 0, what, allowance=2.0**-80, size=1.0, where=where)
+    for value, where in _entropy_conditions(case):
+        what = "⟨Gα + μ∇d(p), r − p⟩ = 0"
+        yield equal(value, 0, what, allowance=2.0**-80, size=1.0, where=where)
 
 
 @minimisers.direct("eq16", "equation (16)", Erratum("substance", "eq16.fixed"), inputs=SMOOTHED)
-def eq16(case):
+def _eq16(case):
     r"""The gradient at the smoothed minimiser is perpendicular to r − p for every r ∈ Δ_n.
 
     $\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle = 0\quad\forall r\in\Delta_n$
@@ -80,11 +82,9 @@ def eq16(case):
     has such minimisers.
     Survives: Everything: the induction uses it once, with r = p_{μ₊}(α₊), where ≥ 0 suffices;
     Lemmas 5 and 8 hold (rp.lem5, rp.lem8)."""
-    what = "⟨Gα + μ∇d(p), r − p⟩ = 0"
     for value, where in _euclidean_conditions(case):
-        yield fact(value == 0, what, where=where)
-    for ball, where in _entropy_conditions(case):
-        yield _vanishes(ball, what, where)
+        yield fact(value == 0, "⟨Gα + μ∇d(p), r − p⟩ = 0", where=where)
+    yield from _entropy_vanishes(case)
 
 
 @minimisers.direct(
@@ -93,7 +93,7 @@ def eq16(case):
     instances="d the entropy and d_q; a grid of q, r and α",
     inputs=SMOOTHED,
 )
-def eq16_fixed(case):
+def _eq16_fixed(case):
     r"""The gradient at the smoothed minimiser has a non-negative product with r − p for every r ∈
     Δ_n; it is 0 for the entropy.
 
@@ -101,8 +101,7 @@ def eq16_fixed(case):
     r\in\Delta_n,\text{ with equality for the entropy}$"""
     for value, where in _euclidean_conditions(case):
         yield ordered(Fraction(0), value, "0 ≤ ⟨Gα + μ∇d(p), r − p⟩", where=where)
-    for ball, where in _entropy_conditions(case):
-        yield _vanishes(ball, "⟨Gα + μ∇d(p), r − p⟩ = 0", where)
+    yield from _entropy_vanishes(case)
 
 
 def _squares(case: Case) -> Iterator[tuple[Array, str]]:
@@ -148,7 +147,7 @@ def _pinsker(what: str) -> Iterator[Relation]:
     Erratum("edge case", "eq17.fixed", charitable="eq17.charitable"),
     inputs={"centre": rationals(shape=("n",))},
 )
-def eq17(case):
+def _eq17(case):
     r"""The gradient of d at its minimiser p* is perpendicular to r − p* for every r ∈ Δ_n, hence
     d(p_0) ≥ ½‖p_0 − p*‖².
 
@@ -173,7 +172,7 @@ def eq17(case):
     instances="a grid of q and r in Δ_3",
     inputs={"q": rationals(0, None, shape=("n",))},
 )
-def eq17_charitable(case):
+def _eq17_charitable(case):
     r"""For the entropy and d_q, q ∈ Δ_n, the gradient of d at its minimiser p* is perpendicular to
     r − p* for every r ∈ Δ_n, and d(p_0) ≥ ½‖p_0 − p*‖².
 
@@ -193,7 +192,7 @@ def eq17_charitable(case):
     instances="the entropy, d_q, and two squares with centres outside the simplex",
     inputs={"centre": rationals(shape=("n",))},
 )
-def eq17_fixed(case):
+def _eq17_fixed(case):
     r"""The gradient of d at its minimiser p* has a non-negative product with r − p* for every r ∈
     Δ_n, hence d(p_0) − d(p*) ≥ ½‖p_0 − p*‖².
 

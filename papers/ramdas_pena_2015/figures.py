@@ -20,30 +20,34 @@ from gammabar.problems import Problem, from_arrays, load
 Numbers = dict[str, Any]
 Parts = Mapping[str, Callable[[], Any]]
 
-#: Solver → label, what its iterations are plotted against, the printed rate and its power of 1/ρ.
+
+def _last(solver: str, problem: Problem) -> Any:
+    """The iterate with which a method ends."""
+    *_, last = Registered(solver).open().iterates(problem, np.random.default_rng(0))
+    return last
+
+
+def _slope(x: Any, y: Any) -> float:
+    """Of the line through the points on logarithmic axes."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+# Theorem 1 and Section 4: iterations against 1/ρ
+
+#: Solver → label, what its iterations are plotted against, and the printed power of 1/ρ.
 METHODS = {
-    "perceptron": (
-        "Perceptron (Section 2.1)",
-        "1/ρ",
-        "the perceptron takes of the order of 1/ρ²",
-        2,
-    ),
-    "nkp": (
-        "Normalized Kernel Perceptron (Section 4)",
-        "1/ρ",
-        "NKP takes of the order of 1/ρ² iterations",
-        2,
-    ),
-    "snkp": (
-        "Smoothed Normalized Kernel Perceptron (Theorem 1)",
-        "√(log n)/ρ",
-        "SNKP takes of the order of √(log n)/ρ",
-        1,
-    ),
+    "perceptron": ("Perceptron (Section 2.1)", "1/ρ", 2),
+    "nkp": ("Normalized Kernel Perceptron (Section 4)", "1/ρ", 2),
+    "snkp": ("Smoothed Normalized Kernel Perceptron (Theorem 1)", "√(log n)/ρ", 1),
 }
+RATES = (
+    "the perceptron takes of the order of 1/ρ²",
+    "NKP takes of the order of 1/ρ² iterations",
+    "SNKP takes of the order of √(log n)/ρ",
+)
 
 
-def hard(r: int) -> tuple[Problem, float]:
+def _hard(r: int) -> tuple[Problem, float]:
     """Unit rows that are hard for both methods, and 1/ρ.
 
     In a plane, (1, r) three times and (1, −r), divided by their norms: a margin of 1/√(1 + r²),
@@ -59,53 +63,43 @@ def hard(r: int) -> tuple[Problem, float]:
     return from_arrays(A * y[:, None], y), float(np.sqrt(2 * n))
 
 
-def _last(solver: str, problem: Problem) -> Any:
-    """The iterate with which a method ends."""
-    *_, last = Registered(solver).open().iterates(problem, np.random.default_rng(0))
-    return last
-
-
 def _iterations(solver: str, radii: tuple[int, ...]) -> dict[str, list[float]]:
-    problems, inverse = zip(*map(hard, radii), strict=True)
+    problems, inverse = zip(*map(_hard, radii), strict=True)
     counts = [float(max(_last(solver, problem).t, 1)) for problem in problems]
     return {"n": [p.n for p in problems], "1/rho": list(inverse), "iterations": counts}
 
 
-def _parts(quick: bool) -> Parts:
+def _parts_rates(quick: bool) -> Parts:
     radii = (4, 8, 16) if quick else (8, 12, 16, 24, 32, 40)
     name = "iterations of {} on two blocks, r = {}"
     return {name.format(one, radii): partial(_iterations, one, radii) for one in METHODS}
 
 
-def _slope(x: Any, y: Any) -> float:
-    """Of the line through the points on logarithmic axes."""
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
-
-
 def _slopes(numbers: Numbers) -> list[float]:
     found = []
-    for curve, (_, against, *_) in zip(numbers.values(), METHODS.values(), strict=True):
+    for curve, (_, against, _) in zip(numbers.values(), METHODS.values(), strict=True):
         factor = np.sqrt(np.log(curve["n"])) if "log" in against else 1  # as Theorem 1 has it
         found.append(_slope(factor * np.array(curve["1/rho"]), curve["iterations"]))
     return found
 
 
-def _draw(figure: Any, numbers: Numbers) -> None:
+def _draw_rates(figure: Any, numbers: Numbers) -> None:
     axes = figure.subplots()
     every = zip(numbers.values(), METHODS.values(), _slopes(numbers), strict=True)
-    for curve, (label, against, *_), slope in every:
+    for curve, (label, against, _), slope in every:
         shown = f"{label}: slope {slope:.2f} in {against}"
         axes.loglog(curve["1/rho"], curve["iterations"], marker="o", ms=4, label=shown)
     axes.set(xlabel="1/ρ", ylabel="iterations until the data are separated")
     axes.legend(loc="upper left", fontsize=7)
 
 
-def _shown(numbers: Numbers) -> list[Shown]:
+def _shown_rates(numbers: Numbers) -> list[Shown]:
+    powers = [power for *_, power in METHODS.values()]
     ends = [curve["iterations"][-1] for curve in numbers.values()]
     words = "at the smallest margin: " + ", ".join(f"{v:.0f}" for v in ends)
-    rates = zip(METHODS.values(), _slopes(numbers), strict=True)
+    found = zip(RATES, powers, _slopes(numbers), strict=True)
     return [
-        *(Shown(rate, abs(v - power) < 0.2, f"slope {v:.2f}") for (_, _, rate, power), v in rates),
+        *(Shown(rate, abs(v - power) < 0.2, f"slope {v:.2f}") for rate, power, v in found),
         Shown("SNKP is the fastest where the margin is small", ends[2] < min(ends[:2]), words),
     ]
 
@@ -128,7 +122,7 @@ def _run(problem: Problem, epsilon: float) -> Numbers:
 
 def _on_separable(data: str) -> Numbers:
     if data.startswith("two blocks"):
-        problem, inverse = hard(int(data.rpartition(" ")[2]))
+        problem, inverse = _hard(int(data.rpartition(" ")[2]))
         margin = 1 / inverse
     else:
         problem = load(data).unit()
@@ -167,17 +161,16 @@ def _draw_isnkpvn(figure: Any, numbers: Numbers) -> None:
     separable, inseparable = _kinds(numbers)
     figure.set_size_inches(8.4, 4.0)
     left, right = figure.subplots(1, 2)
-    near = {"textcoords": "offset points", "fontsize": 6, "ha": "right", "va": "center"}
     for mark, words in (("o", "real data"), ("s", "two blocks, as in rp.rates")):
-        some = [one for one in separable if one["data"].startswith(words[:10]) == (mark == "s")]
+        some = [one for one in separable if one["data"].startswith("two blocks") == (mark == "s")]
         x, counts = [1 / one["rho"] for one in some], [max(one["iterations"], 1) for one in some]
         left.loglog(x, counts, mark, ms=5, color="#0072b2", mfc="none", label=words)
         bounds = [_bound(one["n"], one["rho"]) for one in some]
         left.loglog(x, bounds, "_", ms=9, color="black", label="bound" if mark == "s" else None)
         for one, *place in zip(some, x, counts, strict=True) if mark == "o" else ():
-            left.annotate(one["data"], place, xytext=(-5, 0), **near)
+            near = {"xytext": (-5, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
+            left.annotate(one["data"], place, fontsize=6, **near)
     left.set(xlabel="1/ρ", ylabel="iterations", title="separable: until a separator")
-    left.legend(fontsize=7, loc="upper left")
     left.margins(x=0.25)
     for one in inseparable:
         x = [1 / run["epsilon"] for run in one["runs"]]
@@ -186,7 +179,8 @@ def _draw_isnkpvn(figure: Any, numbers: Numbers) -> None:
     n = max(run["n"] for one in inseparable for run in one["runs"])
     right.loglog(x, [_bound(n, 1 / v) for v in x], color="0.4", ls=":", label=f"bound, n = {n}")
     right.set(xlabel="1/ε", title="inseparable: until an ε-certificate")
-    right.legend(fontsize=7)
+    for axes in (left, right):
+        axes.legend(fontsize=7, loc="upper left")
 
 
 def _shown_isnkpvn(numbers: Numbers) -> list[Shown]:
@@ -251,6 +245,10 @@ def _parts_two_lines(quick: bool) -> Parts:
     return {"points of two-lines:r=3": partial(_points, 3)} | bounds
 
 
+def _growth(bounds: dict[str, list[float]]) -> float:
+    return _slope(bounds["r"], np.array(bounds["plain"]) / np.array(bounds["normalised"]))
+
+
 def _draw_two_lines(figure: Any, numbers: Numbers) -> None:
     points, bounds = numbers.values()
     figure.set_size_inches(8.4, 3.9)
@@ -261,9 +259,8 @@ def _draw_two_lines(figure: Any, numbers: Numbers) -> None:
         left.plot(*some, marker, color=colour, ls="", ms=6)
         unit = some[:, 0] / np.hypot(*some[:, 0])
         left.plot(*unit, "o", color=colour, ms=8, mfc="none", mew=1.6)
-    end = x.max()
-    left.plot([0, end], [0, end], color="0.4", lw=0.9, ls="--")
-    left.annotate("x₁ = x₂", (0.8 * end, 0.84 * end), fontsize=8, rotation=45, ha="center")
+    left.axline((0, 0), slope=1, color="0.4", lw=0.9, ls="--", label="x₁ = x₂")
+    left.legend(fontsize=8)
     left.set(xlabel="x₁", ylabel="x₂", aspect="equal", title="r = 3; circles: normalised")
     for name, (words, style) in CURVES.items():
         right.loglog(bounds["r"], bounds[name], marker="o", ms=3, ls=style, label=words)
@@ -272,10 +269,6 @@ def _draw_two_lines(figure: Any, numbers: Numbers) -> None:
     right.set_xticks(ticks, [str(r) for r in ticks])
     right.minorticks_off()
     right.legend(fontsize=7)
-
-
-def _growth(bounds: dict[str, list[float]]) -> float:
-    return _slope(bounds["r"], np.array(bounds["plain"]) / np.array(bounds["normalised"]))
 
 
 def _shown_two_lines(numbers: Numbers) -> list[Shown]:
@@ -295,29 +288,12 @@ def _shown_two_lines(numbers: Numbers) -> list[Shown]:
     ]
 
 
-ARTEFACTS = (
-    Artefact(
-        "rp.rates",
-        "Theorem 1 and Section 4",
-        "Iterations of the perceptron, NKP and SNKP against 1/ρ",
-        _parts,
-        _draw,
-        _shown,
-    ),
-    Artefact(
-        "rp.isnkpvn",
-        "Section 6, Theorem 4",
-        "Iterations of ISNKPVN on separable and inseparable data",
-        _parts_isnkpvn,
-        _draw_isnkpvn,
-        _shown_isnkpvn,
-    ),
-    Artefact(
-        "rp.sec2.2",
-        "Section 2.2, Example",
-        "Normalised and unnormalised margins on two lines",
-        _parts_two_lines,
-        _draw_two_lines,
-        _shown_two_lines,
-    ),
+_RATES = "Iterations of the perceptron, NKP and SNKP against 1/ρ"
+_ISNKPVN = "Iterations of ISNKPVN on separable and inseparable data"
+_LINES = "Normalised and unnormalised margins on two lines"
+_FIGURES: tuple[Any, ...] = (
+    ("rates", "Theorem 1 and Section 4", _RATES, _parts_rates, _draw_rates, _shown_rates),
+    ("isnkpvn", "Section 6, Theorem 4", _ISNKPVN, _parts_isnkpvn, _draw_isnkpvn, _shown_isnkpvn),
+    ("sec2.2", "Section 2.2, Example", _LINES, _parts_two_lines, _draw_two_lines, _shown_two_lines),
 )
+ARTEFACTS = tuple(Artefact(f"rp.{name}", *more) for name, *more in _FIGURES)

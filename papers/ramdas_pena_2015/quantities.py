@@ -37,8 +37,7 @@ SOURCE = "Ramdas and Peña (2015)"
 rp = Claims("rp", source=SOURCE)
 #: Rows divided by their largest norm: the paper's have norm one.
 unit = rp.sharing(unit=True)
-
-ABOUT_DATA = "it is about the data alone"
+data = rp.sharing(kind="identity", powerless="it is about the data alone")
 
 #: Rows that an exact Gram matrix, or a distance to the witnesses, is computed for.
 MOST = 300
@@ -68,8 +67,6 @@ def small(case: Case) -> str | None:
 
 
 def below_margin(name: str) -> Assumption:
-    """ρ_K > 0, and an option of the solver is below it."""
-
     def met(case: Case) -> str | None:
         below = case.separable and getattr(case.solver, name) < case.gamma
         why = f"{name} is not below ρ_K" if case.separable else "the data are not separable"
@@ -80,8 +77,6 @@ def below_margin(name: str) -> Assumption:
 
 
 def above_margin(name: str) -> Assumption:
-    """ρ_K ≤ 0, or an option of the solver is above it."""
-
     def met(case: Case) -> str | None:
         above = case.separable and getattr(case.solver, name) > case.gamma
         fits = case.separable is False or above
@@ -101,8 +96,12 @@ def certifies(it: View, epsilon: Any, weights: Floats | None, strict: bool = Fal
 
 
 def uniform(n: int) -> Floats:
-    """1/n."""
     return np.full(n, 1 / n)
+
+
+def temperature(k: int, n: int = 1) -> Number:
+    """μ_k = 4n/((k+1)(k+2)): what μ_0 = 2n and μ_{k+1} = (1 − θ_k) μ_k give; SNKP has n = 1."""
+    return number(4 * n) / ((k + 1) * (k + 2))
 
 
 def hard_loss(it: View) -> Number:
@@ -119,29 +118,27 @@ def entropy_gap(it: View, mu: Number) -> Number:
 
 
 def not_average(
-    p: Floats, before: Floats | None, answer: Floats, error: float, k: int
-) -> Relation | None:
-    """That p_k is not the average of p_{k−1} and of the answer at k, if it is not known to be."""
+    p: Floats, before: Floats | None, answer: tuple[Floats, float], k: int
+) -> list[Relation]:
+    """That p_k is not the average of p_{k−1} and of the answer at k, which has an error, if it is
+    not known to be."""
     theta, start = (1.0, 0 * p) if before is None else (2 / (k + 2), before)
     what = "p_k is the average that follows from the iterates"
-    same = same_weights(p, mixed(theta, start, answer), theta * error, what, start)
+    same = same_weights(p, mixed(theta, start, answer[0]), theta * answer[1], what, start)
     found = follows(same.left, same.allowance, same.size, what)
-    return None if found.fact else found
+    return [] if found.fact else [found]
 
 
 class SoftAverages:
-    """What is wrong with the p_k of a run of SNKP, if anything is: μ_k = 4/((k+1)(k+2))."""
+    """What is wrong with the p_k of a run of SNKP, if anything is."""
 
     def __init__(self, case: Case) -> None:
         self.wrong: list[Relation] = []
         self._before: Floats | None = None
 
     def update(self, it: View) -> None:
-        """Take in the next iterate."""
-        p, self.wrong = weights_of(it, "p"), []
-        if p is not None:
-            wrong = not_average(p, self._before, *self.answer(it), it.t)
-            self.wrong = [] if wrong is None else [wrong]
+        p, before = weights_of(it, "p"), self._before
+        self.wrong = [] if p is None else not_average(p, before, self.answer(it), it.t)
         self._before = p
 
     def answer(self, it: View) -> tuple[Floats, float]:
@@ -150,7 +147,7 @@ class SoftAverages:
 
 
 class NearAverages(SoftAverages):
-    """The same for SNKPVN: μ_k = 4n/((k+1)(k+2))."""
+    """The same for SNKPVN."""
 
     def answer(self, it: View) -> tuple[Floats, float]:
         return near_answer(it, 4 * it.n / ((it.t + 1) * (it.t + 2)), centre(it.case))
@@ -171,20 +168,10 @@ def followed(it: View, case: Case, kind: type[SoftAverages]) -> tuple[Floats, li
 BITS = 60
 
 
-class Signed:
-    """Bounds of ρ_K ≤ 0 for rows of norm one, as `signed_normalised` has them; made once."""
-
-    def __init__(self, case: Case) -> None:
-        problem, self.bounds = case.problem.raw(), None
-        kernel = problem.kernel.name if isinstance(problem, KernelProblem) else "linear"
-        if kernel == "rbf":
-            # Some direction of the space is orthogonal to the hull (footnote to Theorem 3).
-            self.bounds = (Fraction(0), Fraction(0), Fraction(0))
-        elif kernel == "linear" and not isinstance(problem, MulticlassProblem):
-            self.bounds = signed_normalised(problem)
+Bounds = tuple[Fraction, Fraction, Fraction]
 
 
-def signed_ball(bounds: tuple[Fraction, Fraction, Fraction]) -> Number:
+def signed_ball(bounds: Bounds) -> Number:
     """ρ ≤ 0 from the bounds of `signed_normalised`."""
     low, high, error = map(number, bounds)
     return between(-sqrt(high) - error, error - sqrt(low))
@@ -194,8 +181,20 @@ def rho(case: Case) -> Number | None:
     """ρ_K = sup_{‖f‖ = 1} min_i ⟨f, a_i⟩ with its sign; None where it is not known."""
     if case.separable is not False:
         return case.gamma if case.separable else None
-    bounds = case.history(Signed).bounds
+    bounds = case.history(_Signed).bounds
     return None if bounds is None else signed_ball(bounds)
+
+
+class _Signed:
+    """The bounds of `signed_normalised` for a case, made once."""
+
+    def __init__(self, case: Case) -> None:
+        problem, self.bounds = case.problem.raw(), None
+        kernel = problem.kernel.name if isinstance(problem, KernelProblem) else "linear"
+        if kernel == "rbf":  # some direction is orthogonal to the hull (footnote to Theorem 3)
+            self.bounds = (Fraction(0), Fraction(0), Fraction(0))
+        elif kernel == "linear" and not isinstance(problem, MulticlassProblem):
+            self.bounds = signed_normalised(problem)
 
 
 def signed_margin_known(case: Case) -> str | None:
@@ -210,7 +209,7 @@ def signed_rows(problem: Problem) -> tuple[list[list[int]], int]:
     return [[int(v) * s for v in row] for row, s in zip(integers, labels, strict=True)], exponent
 
 
-def signed_normalised(problem: Problem) -> tuple[Fraction, Fraction, Fraction] | None:
+def signed_normalised(problem: Problem) -> Bounds | None:
     """Bounds of ρ for the rows y_i x_i/‖x_i‖, which must not be separable; None if not found.
 
     Returns (low, high, error) with −√high − error ≤ ρ ≤ error − √low. Rows with irrational norms
@@ -239,8 +238,7 @@ def signed_normalised(problem: Problem) -> tuple[Fraction, Fraction, Fraction] |
 
 def _rounded(value: int, square: int) -> int:
     """value · 2ᵇ/√square, towards zero."""
-    size = math.isqrt((value * value << (2 * BITS)) // square)
-    return size if value > 0 else -size
+    return math.isqrt((value * value << (2 * BITS)) // square) * (1 if value > 0 else -1)
 
 
 def reached(it: View, case: Case, kind: type[SoftAverages], limit: Number, strict: bool) -> Trit:
@@ -248,8 +246,7 @@ def reached(it: View, case: Case, kind: type[SoftAverages], limit: Number, stric
     if it.separates:
         return True
     p, wrong = followed(it, case, kind)
-    if wrong:  # known to be no average of the iterates, or not known
-        found: Trit = False if any(claim.fact is False for claim in wrong) else None
-    else:
-        found = certifies(it, limit, p, strict)
+    found = None if wrong else certifies(it, limit, p, strict)
+    if any(claim.fact is False for claim in wrong):  # known to be no average of the iterates
+        found = False
     return None if found is False and it.separates is None else found

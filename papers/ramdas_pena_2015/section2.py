@@ -13,15 +13,13 @@ import numpy as np
 
 from gammabar.oracle import solve
 from gammabar.oracle.l1 import solve_l1
-from gammabar.oracle.rational import integer_rows, whole_rows
+from gammabar.oracle.rational import integer_rows
 from gammabar.oracle.result import Truth
 from gammabar.oracle.signed import signed_margin
 from gammabar.papers.claims import *
 from gammabar.papers.ramdas_pena_2015.quantities import *
 from gammabar.papers.ramdas_pena_2015.small_data import *
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, SparseProblem
-
-data = rp.sharing(kind="identity", powerless=ABOUT_DATA)
 
 # 2.1 Perceptron
 
@@ -33,7 +31,7 @@ data = rp.sharing(kind="identity", powerless=ABOUT_DATA)
     separable,
     slower="perceptron/starts-with-the-sum",
 )
-def perceptron(case):
+def _perceptron(case):
     r"""The perceptron separates separable data after at most max_i ‖x_i‖²/ρ² mistakes.
 
     $YX^\top u \ge \rho > 0,\ \|u\|_2 = 1 \;\Rightarrow\; \text{a perfect separator in }\frac{\max_i
@@ -80,10 +78,7 @@ def _suprema(case: Case) -> Iterator[tuple[Any, Any, str]]:
 def _solved(rows: Array) -> tuple[Truth, Fraction]:
     """The oracle's answer for rows of integers, and the unit in which these are the given ones."""
     integers, scale = integers_of(rows)
-    table = whole_rows(integers)
-    if table is None:
-        raise TooLarge("rows that neither 64 bits nor doubles hold")
-    return solve(DenseProblem(table, np.ones(len(rows), dtype=np.int64))), scale
+    return solve(DenseProblem(np.array(integers), np.ones(len(rows), dtype=np.int64))), scale
 
 
 def _equivalences(case: Case, symbol: str) -> Iterator[Relation]:
@@ -96,7 +91,7 @@ def _equivalences(case: Case, symbol: str) -> Iterator[Relation]:
         yield fact(known, f"the suprema are equal ⟺ ρ₂ {symbol} 0", where=where)
 
 
-def own_or_inseparable(case: Case) -> str | None:
+def _own_or_inseparable(case: Case) -> str | None:
     """Data that it brings itself, or points of ℝ^d that are not separable."""
     return None if case.given is None else linear(case) or inseparable(case)
 
@@ -104,11 +99,11 @@ def own_or_inseparable(case: Case) -> str | None:
 @data.direct(
     "sec2.2.ball",
     "Section 2.2, first remark",
-    own_or_inseparable,
+    _own_or_inseparable,
     Erratum("edge case", "sec2.2.ball.fixed"),
     on_data=True,
 )
-def ball_printed(case):
+def _ball_printed(case):
     r"""The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ > 0.
 
     $\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}\text{ iff } \rho_2 > 0$
@@ -125,10 +120,10 @@ def ball_printed(case):
 @data.direct(
     "sec2.2.ball.fixed",
     "Section 2.2, first remark, with ≥ in place of >",
-    own_or_inseparable,
+    _own_or_inseparable,
     problems=("", "gaussian:n=20,d=3,seed=0", "degenerate:kind=opposite"),
 )
-def ball_fixed(case):
+def _ball_fixed(case):
     r"""The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ ≥ 0.
 
     $\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}\text{ iff } \rho_2 \ge 0$
@@ -144,7 +139,7 @@ def ball_fixed(case):
     separable,
     slower="normalized-perceptron/starts-with-the-sum",
 )
-def normalized(case):
+def _normalized(case):
     r"""On rows of norm one the Normalized Perceptron separates after at most 1/ρ₂² iterations.
 
     $\rho_2 > 0 \;\Rightarrow\; \text{a perfect separator in } \frac{1}{\rho_2^2}\text{ iterations,
@@ -166,7 +161,7 @@ def normalized(case):
         "loss-spike",
     ),
 )
-def order(case):
+def _order(case):
     r"""For separable data ρ/max_i ‖x_i‖ ≤ ρ₂: normalising never makes the bound worse.
 
     $\frac{\rho}{\max_i\|x_i\|_2} = \min_i\frac{y_i x_i^\top u^*}{\max_i\|x_i\|_2}\le
@@ -189,7 +184,7 @@ def order(case):
         yield at_most(middle, normal.square_lo, "(min_i y_i x_iᵀu*/‖x_i‖)² ≤ ρ₂²")
 
 
-def on_two_lines(case: Case) -> str | None:
+def _on_two_lines(case: Case) -> str | None:
     """Positive points on 6x₂ = 8x₁, negative ones on 8x₂ = 6x₁, in ℝ²₊, with several norms."""
     why = "the points are not on the two lines of the example"
     if linear(case) is not None or case.problem.dimension != 2:
@@ -205,12 +200,12 @@ def on_two_lines(case: Case) -> str | None:
     "sec2.2.example",
     "Section 2.2, example",
     lambda case: None if case.given is not None else "no data",
-    on_two_lines,
+    _on_two_lines,
     kind="value",
     problems=("two-lines:r=3", "two-lines:r=1.5,n=12", "two-lines:r=20,n=30"),
     powerless="it is about the data alone",
 )
-def example(case):
+def _example(case):
     r"""Points of norms from 1/r to r on two lines: the separator is x₁ = x₂, ρ₂ ≈ 0.14, ρ ≈ 0.14/r,
     max ‖x‖ = r, and the two bounds differ by a factor of r⁴.
 
@@ -246,8 +241,8 @@ def example(case):
 # 2.2, Winnow
 
 
-class L1Margin:
-    """ρ₁ = max_{w ∈ Δ_d} min_i ⟨a_i, w⟩/‖a_i‖_∞; made once for a case."""
+class _L1Margin:
+    """Bounds of ρ₁ = max_{w ∈ Δ_d} min_i ⟨a_i, w⟩/‖a_i‖_∞, made once for a case."""
 
     def __init__(self, case: Case) -> None:
         rows, _ = signed_rows(case.problem)
@@ -263,15 +258,15 @@ class L1Margin:
         return between(number(self.low), number(self.high))
 
 
-def searched(case: Case) -> str | None:
+def _searched(case: Case) -> str | None:
     """Some u with non-negative coordinates separates the points."""
     if not isinstance(case.problem, DenseProblem | SparseProblem):
         return "this is about points of ℝ^d"
-    found = case.history(L1Margin).low > 0
+    found = case.history(_L1Margin).low > 0
     return None if found else "no u with non-negative coordinates separates the data"
 
 
-WINNOW = Method("winnow", assumes=(searched,))
+WINNOW = Method("winnow", assumes=(_searched,))
 
 
 @rp.stopping(
@@ -281,7 +276,7 @@ WINNOW = Method("winnow", assumes=(searched,))
     Erratum("substance", "winnow.fixed"),
     problems=("degenerate:kind=collinear,n=1,d=2,seed=25",),
 )
-def winnow(case):
+def _winnow(case):
     r"""Winnow separates within log n/ρ₁² iterations.
 
     $u \in \mathbb{R}_+^d,\ YX^\top u \ge \rho > 0 \;\Rightarrow\; \text{feasibility in }\|u\|_1^2
@@ -300,13 +295,13 @@ def winnow(case):
     Why: The logarithm is of the dimension, and with log d the constant is still too small.
     Survives: Everything: no result of the paper rests on the bound for Winnow, which is recalled
     from the literature."""
-    return log(case.n) / case.history(L1Margin).ball() ** 2
+    return log(case.n) / case.history(_L1Margin).ball() ** 2
 
 
-def slow_enough(case: Case) -> str | None:
+def _slow_enough(case: Case) -> str | None:
     """A constant rate is below 2ρ₁."""
     rate = getattr(case.solver, "rate", None)
-    good = rate is None or Fraction(rate) < 2 * case.history(L1Margin).low
+    good = rate is None or Fraction(rate) < 2 * case.history(_L1Margin).low
     return None if good else "the rate is not below 2ρ₁"
 
 
@@ -314,10 +309,10 @@ def slow_enough(case: Case) -> str | None:
     "winnow.fixed",
     "Section 2.2, Winnow, with log d and constants",
     WINNOW,
-    slow_enough,
+    _slow_enough,
     slower="winnow/additive",
 )
-def winnow_fixed(case):
+def _winnow_fixed(case):
     r"""Winnow separates within 4 log d/ρ₁² iterations, or log d/(η ρ₁ − η²/2) for a constant η.
 
     $\frac{4\log d}{\rho_1^2} \text{ iterations for } \eta_t = \sqrt{\log d/(t+1)},\quad\frac{\log
@@ -325,7 +320,7 @@ def winnow_fixed(case):
 
     Proved in the docstring of the solver; the paper prints neither the update nor its rate.
     """
-    d, rho_1 = case.problem.dimension, case.history(L1Margin).ball()
+    d, rho_1 = case.problem.dimension, case.history(_L1Margin).ball()
     rate = getattr(case.solver, "rate", None)
     if rate is None:
         return 4 * log(d) / rho_1**2
@@ -333,14 +328,13 @@ def winnow_fixed(case):
     return log(d) / (eta * rho_1 - eta**2 / 2)
 
 
-#: In a search: w and x, both of norm one.
-UNIT_VECTORS = {"w": rationals(-1, 1, shape=("d",)), "x": rationals(-1, 1, shape=("d",))}
-signs = rp.sharing(
-    kind="identity", inputs=UNIT_VECTORS, powerless="it is about signs, not about a solver"
-)
-
-
 UNITS = ((1, 0), (0, 1), (-1, 0), (Fraction(3, 5), Fraction(-4, 5)))
+#: In a search w and x are both of norm one.
+signs = rp.sharing(
+    kind="identity",
+    inputs={name: rationals(-1, 1, shape=("d",)) for name in ("w", "x")},
+    powerless="it is about signs, not about a solver",
+)
 
 
 def _orientations(case: Case, agrees: Any, symbol: str) -> Iterator[Relation]:
@@ -356,7 +350,7 @@ def _orientations(case: Case, agrees: Any, symbol: str) -> Iterator[Relation]:
 
 
 @signs.direct("eq1", "equation (1)", Erratum("edge case", "eq1.fixed"))
-def eq1(case):
+def _eq1(case):
     r"""For a unit vector w, y_i wᵀx_i ≥ 0 is the same as sign(wᵀx_i) = y_i.
 
     $y_i(w^\top x_i) \ge 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i$
@@ -370,7 +364,7 @@ def eq1(case):
 
 
 @signs.direct("eq1.fixed", "equation (1), with > in place of ≥")
-def eq1_fixed(case):
+def _eq1_fixed(case):
     r"""For a unit vector w, y_i wᵀx_i > 0 is the same as sign(wᵀx_i) = y_i, with sign(0) = 0.
 
     $y_i(w^\top x_i) > 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i$"""

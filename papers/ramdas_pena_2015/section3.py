@@ -28,7 +28,7 @@ every_matrix = unit.sharing(norm_one, small, kind="identity", powerless=EVERY, p
 
 
 @every_matrix.direct("eq7", "equation (7)", separable)
-def eq7(case):
+def _eq7(case):
     r"""For separable data the smallest value of L is −½ρ_K², attained with norm ρ_K.
 
     $\inf_{f\in\mathcal{F}_K} L(f) = \inf_{t>0}\{-t\rho_K + \tfrac12 t^2\}= -\tfrac12\rho_K^2
@@ -37,7 +37,7 @@ def eq7(case):
     value = -gram.margin_squared / 2
     yield from _attained(gram, value)
     for alpha in samples(case):
-        if not is_optimum(case, alpha):
+        if list(alpha) != case.q_bar:  # where it is an equation
             yield ordered(value, gram.loss(alpha), "−½ρ_K² ≤ L(α)")
 
 
@@ -70,7 +70,7 @@ def _outside_the_span() -> Iterator[tuple[Array, tuple[int, ...]]]:
     inputs={"rows": rationals(shape=("n", "d")), "f": rationals(shape=("d",))},
     powerless=EVERY,
 )
-def eq8(case):
+def _eq8(case):
     r"""What minimises L is a combination of the rows: outside their span, L is larger than at the
     nearest point of it.
 
@@ -96,7 +96,7 @@ def eq8(case):
 
 
 @every_matrix.direct("lem1", "Lemma 1", problems=MATRICES + FLAT)
-def lem1(case):
+def _lem1(case):
     r"""L(α) < 0 implies Gα > 0, and some α has Gα > 0 iff there is a perfect classifier.
 
     $L(\alpha) < 0 \text{ implies } G\alpha > 0 \text{ and there exists a perfect classifier iff }
@@ -120,7 +120,7 @@ def lem1(case):
 
 
 @every_matrix.direct("lem2", "Lemma 2", problems=MATRICES + FLAT)
-def lem2(case):
+def _lem2(case):
     r"""For every α, ‖α‖_G ≤ ‖α‖₁ ≤ √n ‖α‖₂ (compared are the squares).
 
     $\text{For any } \alpha \in \mathbb{R}^n,\quad \|\alpha\|_G \le \|\alpha\|_1\le
@@ -134,7 +134,7 @@ def lem2(case):
 
 
 @every_matrix.direct("lem3", "Lemma 3", separable)
-def lem3(case):
+def _lem3(case):
     r"""A unit f has the largest margin iff ρ_K f minimises L; and ρ_K ≤ ‖p‖_G for every p ∈ Δ_n.
 
     $\rho_K > 0:\ f \text{ maximizes the margin iff } \rho_K f \text{ optimizes } L(f);\quad\rho_K =
@@ -146,7 +146,7 @@ def lem3(case):
     rho = sqrt(number(best))
     for alpha in samples(case, gram.rational):
         length, least = gram.square(alpha), gram.least(alpha)
-        if not length > 0 or is_optimum(case, alpha):
+        if not length > 0 or list(alpha) == case.q_bar:
             continue
         if least > 0:
             yield ordered(least**2 / length, best, "(margin of f)² ≤ ρ_K²")
@@ -160,5 +160,5 @@ def lem3(case):
         loss = (scaled.transpose() * scores)[0, 0] / 2 - smallest(scores.entries())
         yield below(-(rho**2) / 2, loss, "−½ρ_K² < L(ρ_K f)")
     for p in distributions(case):
-        if not is_optimum(case, p):
+        if list(p) != case.q_bar:
             yield ordered(best, gram.square(p), "ρ_K² ≤ ‖p‖²_G")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice, product
-from typing import Any
 
 from gammabar.papers.claims import *
 from gammabar.papers.ramdas_pena_2015 import algorithms
@@ -18,7 +17,7 @@ from gammabar.papers.ramdas_pena_2015.quantities import *
 from gammabar.papers.ramdas_pena_2015.small_data import *
 
 
-def entropy(p: list[Number]) -> Number:
+def _entropy(p: list[Number]) -> Number:
     """d(p) = Σ p_i log p_i + log n, equation (12); 0 log 0 = 0."""
     return total(v * log(v) for v in p if not known_zero(v)) + log(len(p))
 
@@ -29,8 +28,6 @@ def _one_norm(p: list[Number], q: list[Number]) -> Number:
 
 NKP, SNKP = (Method(name, assumes=(norm_one,)) for name in ("nkp", "snkp"))
 prox = rp.sharing(kind="identity", powerless="it is about p_μ and d, not about a solver")
-
-
 WEIGHTS = rationals(0, None, shape=("n",))
 SMOOTHED = {"slopes": rationals(shape=("n",)), "alpha": WEIGHTS, "p": WEIGHTS}
 
@@ -41,7 +38,7 @@ SMOOTHED = {"slopes": rationals(shape=("n",)), "alpha": WEIGHTS, "p": WEIGHTS}
     instances="small data sets, a grid of α and p, μ = 2 and 1/6",
     inputs=SMOOTHED | {"mu": rationals(0, 100, positive=True)},
 )
-def eq11(case):
+def _eq11(case):
     r"""The smoothed minimiser p_μ(α) is the softmax of −Gα/μ.
 
     $p_\mu(\alpha) := \arg\min_{p\in\Delta_n}\{\langle\alpha,p\rangle_G + \mu d(p)\}=
@@ -50,13 +47,12 @@ def eq11(case):
     Checked as F(p) ≥ F(p_μ) + (μ/2)‖p − p_μ‖₁² for F(p) = ⟨α, p⟩_G + μd(p), which is so of the
     minimiser of a μ-strongly convex function."""
     for name, rows, alpha, p, strength in _proximal(case):
-        scores, mu = (rows @ (rows.T @ alpha)).tolist(), number(strength)
-        raw = [exp(-number(s) / mu) for s in scores]
-        best = [v / total(raw) for v in raw]
+        scores, mu = rows @ (rows.T @ alpha), number(strength)
         if len(set(scores)) == 1 == len(set(p)):
             continue  # then p is p_μ
-        point = [*map(number, p)]
-        gap = _smoothed(scores, point, mu) - _smoothed(scores, best, mu)
+        s, point = ([*map(number, v)] for v in (scores, p))
+        best = algorithms.softmax(array(s), mu).tolist()
+        gap = _smoothed(s, point, mu) - _smoothed(s, best, mu)
         bound = mu / 2 * _one_norm(point, best) ** 2
         yield at_least(gap, bound, "F(p) − F(p_μ) ≥ (μ/2)‖p − p_μ‖₁²", where=name)
 
@@ -73,9 +69,9 @@ def _proximal(case: Case) -> Iterator[tuple[str, Array, Array, Array, Fraction]]
             yield name, rows, alpha, p, mu
 
 
-def _smoothed(scores: list[Any], p: list[Number], mu: Number) -> Number:
+def _smoothed(scores: list[Number], p: list[Number], mu: Number) -> Number:
     """F(p)."""
-    return total(number(s) * v for s, v in zip(scores, p, strict=True)) + mu * entropy(p)
+    return total(s * v for s, v in zip(scores, p, strict=True)) + mu * _entropy(p)
 
 
 @prox.direct(
@@ -84,7 +80,7 @@ def _smoothed(scores: list[Any], p: list[Number], mu: Number) -> Number:
     instances="n = 2, 3, 6, and a grid of p and q",
     inputs={"p": WEIGHTS, "q": WEIGHTS},
 )
-def eq12(case):
+def _eq12(case):
     r"""d(p) − d(q) − ⟨∇d(q), p − q⟩ ≥ ½‖p − q‖₁², and 0 ≤ d ≤ log n.
 
     $d(p) := \sum_i p_i\log p_i + \log n \text{ is 1-strongly convex with respect to the
@@ -97,23 +93,17 @@ def eq12(case):
             one, other = shares(one), shares(other)
         p, q = [*map(number, one)], [*map(number, other)]
         if not any(v == 1 for v in one):  # at a corner d is log n
-            yield at_most(entropy(p), log(len(p)), "d ≤ log n")
+            yield at_most(_entropy(p), log(len(p)), "d ≤ log n")
         if all(other) and list(one) != list(other):
             slope = total((log(b) + 1) * (a - b) for a, b in zip(p, q, strict=True))
-            gap = entropy(p) - entropy(q) - slope
+            gap = _entropy(p) - _entropy(q) - slope
             yield at_least(gap, _one_norm(p, q) ** 2 / 2, "D_d(p, q) ≥ ½‖p − q‖₁²")
 
 
-def temperature(k: int) -> Number:
-    """μ_k = 4/((k+1)(k+2)): what μ_0 = 2 and μ_{k+1} = (1 − θ_k) μ_k give."""
-    return number(4) / ((k + 1) * (k + 2))
-
-
-OF_EVERY_ALPHA = "it is true of every α and every μ > 0, whatever a solver does"
-
-
-@unit.bound("lem4", "Lemma 4", SNKP, powerless=OF_EVERY_ALPHA)
-def lem4(it, case):
+@unit.bound(
+    "lem4", "Lemma 4", SNKP, powerless="it is true of every α and μ > 0, whatever a solver does"
+)
+def _lem4(it, case):
     r"""The smoothed loss is at least the loss minus μ_k log n.
 
     $L_{\mu_k}(\alpha_k) \ge L(\alpha_k) - \mu_k \log n$"""
@@ -122,7 +112,7 @@ def lem4(it, case):
 
 
 @unit.bound("lem5", "Lemma 5", SNKP, SoftAverages)
-def lem5(it, case):
+def _lem5(it, case):
     r"""In every round of SNKP the smoothed loss is at most −½‖p_k‖²_G.
 
     $L_{\mu_k}(\alpha_k) \le -\tfrac12 \|p_k\|_G^2$"""
@@ -131,7 +121,7 @@ def lem5(it, case):
     return [*wrong, at_most(combined_square(it, p) / 2, -loss, "½‖p_k‖²_G ≤ −L_μ(α_k)")]
 
 
-def no_other_exit(case: Case) -> str | None:
+def _no_other_exit(case: Case) -> str | None:
     """Algorithm 4 as printed: an exit ‖p_k‖_G ≤ ε is none if ε < ρ_K, since ρ_K ≤ ‖p_k‖_G."""
     epsilon = getattr(case.solver, "epsilon", None)
     if epsilon is None or epsilon < case.gamma:
@@ -144,10 +134,10 @@ def no_other_exit(case: Case) -> str | None:
     "Theorem 1 and the last line of its proof",
     SNKP,
     separable,
-    no_other_exit,
+    _no_other_exit,
     slower="snkp/perceptron-instead",
 )
-def thm1(case):
+def _thm1(case):
     r"""SNKP separates after at most 2√(2 log n)/ρ_K steps.
 
     $\text{SNKP finds a perfect classifier when one exists in }O\left(\tfrac{\sqrt{\log
@@ -162,7 +152,7 @@ def thm1(case):
 @unit.stopping(
     "nkp", "Section 4, remark on Lemma 3", NKP, separable, slower="nkp/starts-with-the-sum"
 )
-def nkp(case):
+def _nkp(case):
     r"""NKP separates after at most 1/ρ_K² iterations.
 
     $\text{NKP finds a perfect classifier in } 1/\rho_K^2 \text{ iterations}$
@@ -173,7 +163,6 @@ def nkp(case):
 
 
 # Equation (10)
-
 
 LITTLE = Fraction(1, 1024)
 #: Where the subgradient inequality is tried, in multiples of f_k: near it, and far away.
@@ -188,7 +177,7 @@ MULTIPLES = (Fraction(0), 1 - LITTLE, 1 + LITTLE, Fraction(2))
     instances="the subgradient inequality at 0, f_k ± 2⁻¹⁰ f_k, 2f_k and the minimiser of L,"
     " and for f_0 at ±2⁻¹⁰ f_1",
 )
-def subgradient(now, before, case):
+def _subgradient(now, before, case):
     r"""Each step of NKP is −θ_k times a subgradient of L at f_k.
 
     $f_{k+1} = (1-\theta_k)f_k + \theta_k\langle Y\tilde\phi_X, p(f_k)\rangle = f_k -
@@ -235,7 +224,7 @@ def _above(gap: Number, slip: float, part: float, where: str) -> Relation:
 # The remark on Lemma 3: NKP gets arbitrarily close to the minimiser, and to the margin
 
 
-def minimiser_known(case: Case) -> str | None:
+def _minimiser_known(case: Case) -> str | None:
     """w* is known: it is 0, or q̄ is exact."""
     if case.separable is False or case.truth.exact:
         return None
@@ -243,9 +232,9 @@ def minimiser_known(case: Case) -> str | None:
 
 
 @unit.bound(
-    "sec4.minimizer", "Section 4, remark on Lemma 3", NKP, minimiser_known, kind="limit", since=1
+    "sec4.minimizer", "Section 4, remark on Lemma 3", NKP, _minimiser_known, kind="limit", since=1
 )
-def near_the_minimiser(it, case):
+def _near_the_minimiser(it, case):
     r"""The squared distance of f_k to the minimiser of L is at most (1 − ρ_K²)/k.
 
     Proof. (k+1)(w_{k+1} − w*) = k(w_k − w*) + (h − w*) with h a mean of rows of smallest score.
@@ -282,7 +271,7 @@ UPDATES = 400
     instances=f"the updates of Algorithm 3 up to k = {UPDATES}, without its exit",
     powerless="it is about the updates after the exit, where solvers here end",
 )
-def near_the_margin(case):
+def _near_the_margin(case):
     r"""Carried on after its exit, NKP tends to the maximum margin.
 
     $\text{NKP also gets arbitrarily close to a margin maximizer: it will continue to improve to

@@ -46,7 +46,7 @@ def _balanced(case: Case) -> Trit:
     return dot(weights, [dot([int(v) for v in row], weights) for row in gram]) == 0
 
 
-def euclidean_space(case: Case) -> str | None:
+def _euclidean_space(case: Case) -> str | None:
     """Euclidean space: inner products are rational numbers."""
     return None if Gram(case).rational else "this is about points of ℝ^d"
 
@@ -60,11 +60,10 @@ GORDAN = (
     "gaussian:n=20,d=3,seed=1",
     "planted:n=20,d=3,gamma=0.001,seed=0",
 )
-data = rp.sharing(kind="identity", powerless=ABOUT_DATA)
 
 
-@data.direct("lem6", "Lemma 6 (Gordan's theorem)", small, euclidean_space, problems=GORDAN)
-def lem6(case):
+@data.direct("lem6", "Lemma 6 (Gordan's theorem)", small, _euclidean_space, problems=GORDAN)
+def _lem6(case):
     r"""Exactly one of: some w has only positive scores; some p ∈ Δ_n has Σ_i p_i y_i x_i = 0.
 
     $\text{Exactly one: } \exists w\ \forall i\ y_i(w^\top x_i) > 0;\quad\exists p\in\Delta_n\
@@ -90,7 +89,7 @@ def _epsilon_solution(it: View, case: Case) -> Trit:
     goal=_epsilon_solution,
     slower="nvn/steps-shrink",
 )
-def nvn(case):
+def _nvn(case):
     r"""On data that are not separable NVN finds an ε-solution within 1/ε² iterations.
 
     $\text{If (3) is infeasible, NVN terminates with an } \epsilon\text{-approximate solution to
@@ -105,7 +104,7 @@ def nvn(case):
 # 5.1 A Separation Theorem for RKHSs
 
 
-def any_rows(case: Case) -> str | None:
+def _any_rows(case: Case) -> str | None:
     """The margin is decided."""
     return None if case.separable is not None else "separability is not known"
 
@@ -120,8 +119,8 @@ ALTERNATIVES = (
 )
 
 
-@data.direct("thm2", "Theorem 2", norm_one, small, any_rows, problems=ALTERNATIVES, unit=True)
-def thm2(case):
+@data.direct("thm2", "Theorem 2", norm_one, small, _any_rows, problems=ALTERNATIVES, unit=True)
+def _thm2(case):
     r"""Exactly one of: some f has only positive scores; some p ∈ Δ_n has ‖p‖_G = 0.
 
     $\text{Exactly one: } \exists f\in\mathcal{F}_K\ \forall i\ \langle f,
@@ -150,7 +149,7 @@ def _sup_min(rows: Array) -> Fraction | None:
 
 
 @data.direct("thm3", "Theorem 3")
-def thm3(case):
+def _thm3(case):
     r"""For data that are not separable |ρ_K| is the radius of the largest ball around the origin
     inside the hull of the rows.
 
@@ -191,7 +190,7 @@ SHIFTED = {"shift": rationals(None, Fraction(-1, 1000)), "s": rationals()}
     Erratum("misprint", "thm2.proof.fixed"),
     inputs=SHIFTED,
 )
-def shift_equivalence(case):
+def _shift_equivalence(case):
     r"""For t < 0, s + t ≥ 0 if and only if s > 0, where s = ⟨f, y_i φ̃(x_i)⟩.
 
     $t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Leftrightarrow \frac{y_i
@@ -212,7 +211,7 @@ def shift_equivalence(case):
     inputs=SHIFTED,
     instances="a few t and s",
 )
-def shift_implication(case):
+def _shift_implication(case):
     r"""For t < 0, s + t ≥ 0 implies s > 0, where s = ⟨f, y_i φ̃(x_i)⟩.
 
     $t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Rightarrow \frac{y_i
@@ -232,7 +231,7 @@ OUTSIDE = (([[1], [-1]], [2], [-1]), ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 3]
     Erratum("misprint", "thm3.part2.fixed"),
     inputs={"rows": choices(1, -1, shape=("n", 1)), "f": rationals(shape=(1,))},
 )
-def separated_at_zero(case):
+def _separated_at_zero(case):
     r"""For f outside the hull some g of norm one has ⟨g, f⟩ < 0 and ⟨g, a_i⟩ ≥ 0 for all rows.
 
     $f \notin \mathrm{conv}(Y\tilde\phi_X) \Rightarrow \exists g,\ \|g\|_K = 1: \langle g,
@@ -264,7 +263,7 @@ def separated_at_zero(case):
     "proof of Theorem 3, part (2), the line after it",
     instances="two data sets, each with a point f",
 )
-def separated_below(case):
+def _separated_below(case):
     r"""For f outside the hull some g of norm one has ⟨g, f⟩ < min_i ⟨g, a_i⟩ ≤ ρ_K.
 
     $f \notin \mathrm{conv}(Y\tilde\phi_X) \Rightarrow \exists g,\ \|g\|_K = 1: \langle g,

@@ -11,13 +11,11 @@ from gammabar.papers.claims import *
 from gammabar.papers.ramdas_pena_2015.quantities import *
 from gammabar.papers.ramdas_pena_2015.small_data import *
 
-data = rp.sharing(kind="identity", powerless=ABOUT_DATA)
 SNKPVN = Method("snkpvn", assumes=(has(delta=0), norm_one))
-ISNKPVN = Method("isnkpvn", assumes=(has(gamma=1, epsilon=0), norm_one))
 
 
 @data.direct("lem7", "Lemma 7", Erratum("edge case", "lem7.fixed"))
-def lem7_printed(case):
+def _lem7_printed(case):
     r"""For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K|.
 
     $\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le\min\left\{\sqrt2,
@@ -37,7 +35,7 @@ def lem7_printed(case):
     "Lemma 7, for data that are not separable",
     instances="a few small data sets, and a grid of q",
 )
-def lem7(case):
+def _lem7(case):
     r"""On data that are not separable, for every q ∈ Δ_n the distance to the witnesses W is at most
     √2 and √2‖q‖_G/|ρ_K| (compared are the squares).
 
@@ -57,29 +55,29 @@ def lem7(case):
 # SNKPVN
 
 
-def temperature(case: Case, k: int) -> Number:
-    """μ_k = 4n/((k+1)(k+2)): what μ_0 = 2n and μ_{k+1} = (1 − θ_k) μ_k give."""
-    return number(4 * case.n) / ((k + 1) * (k + 2))
+def _steps(case: Case) -> Number:
+    """2√(2n)."""
+    return 2 * sqrt(2 * number(case.n))
 
 
 def _excess(it: View, case: Case) -> tuple[Number, list[Relation]]:
     """L^q_μ(α_k), and −½‖p_k‖²_G ≥ L^q_μ(α_k)."""
     p, wrong = followed(it, case, NearAverages)
-    q, mu = it.numbers(centre(case)), temperature(case, it.t)
-    loss = it.norm_squared / 2 + prox_value(it.scores, q, mu)
+    mu = temperature(it.t, it.n)
+    loss = it.norm_squared / 2 + prox_value(it.scores, it.numbers(centre(case)), mu)
     what = "½‖p_k‖²_G ≤ −L^q_μ(α_k)"
     return loss, [*wrong, at_most(combined_square(it, p) / 2, -loss, what)]
 
 
 @unit.bound("lem8", "Lemma 8", SNKPVN, below_margin("delta"), NearAverages)
-def lem8(it, case):
+def _lem8(it, case):
     r"""On separable data with δ < ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ L(α_k) − μ_k.
 
     $\rho_K > 0,\ \delta < \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge L_{\mu_k}^q(\alpha_k)\ge
     L(\alpha_k) - \mu_k$"""
     loss, found = _excess(it, case)
-    second = at_most(hard_loss(it) - loss, temperature(case, it.t), "L(α_k) − L^q_μ(α_k) ≤ μ_k")
-    return [*found, second]
+    gap = hard_loss(it) - loss
+    return [*found, at_most(gap, temperature(it.t, it.n), "L(α_k) − L^q_μ(α_k) ≤ μ_k")]
 
 
 @unit.stopping(
@@ -89,12 +87,12 @@ def lem8(it, case):
     below_margin("delta"),
     slower="snkpvn/perceptron-instead",
 )
-def lem8_separator(case):
+def _lem8_separator(case):
     r"""On separable data with δ < ρ_K, SNKPVN separates within 2√(2n)/ρ_K iterations.
 
     $\text{SNKPVN finds a separator in } O(\sqrt n/\rho_K) \text{ iterations: }2\sqrt{2n}/\rho_K$
     """
-    return 2 * sqrt(2 * number(case.n)) / case.gamma
+    return _steps(case) / case.gamma
 
 
 def _chain(it: View, case: Case) -> list[Relation]:
@@ -104,7 +102,7 @@ def _chain(it: View, case: Case) -> list[Relation]:
         q = centre(case)
         witness = bool(combined_square(it, q) == 0)  # q itself is one, and the distance is 0
         half = number(0) if witness else case.history(Witnesses).half_square(q)
-        bound = temperature(case, it.t) * half
+        bound = temperature(it.t, it.n) * half
         found.append(at_most(-loss, bound, "−L^q_μ(α_k) ≤ ½ μ_k dist(q, W)²"))
     return found
 
@@ -134,7 +132,7 @@ infeasible = unit.sharing(SNKPVN, small, above_margin("delta"), NearAverages)
     Erratum("substance", "lem9.fixed", charitable="lem9.charitable"),
     problems=("degenerate:kind=opposite,n=3,d=1",),
 )
-def lem9(it, case):
+def _lem9(it, case):
     r"""If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and ‖p_k‖_G ≤
     (2√n/(k+1)) min{√2, ‖q‖_G/ρ_K}.
 
@@ -153,12 +151,11 @@ def lem9(it, case):
     factor √2 (rp.lem9.fixed, rp.lem9.solution), which O(·) does not see. So Theorem 4(2) takes no
     harm from this slip; it has one of its own (rp.thm4.2)."""
     root, ratio = sqrt(number(2)), _ratio(it, case)
-    rate = _rate(it, case, root if ratio is None else root.min(ratio))
-    return _chain(it, case) + rate
+    return _chain(it, case) + _rate(it, case, root if ratio is None else root.min(ratio))
 
 
 @infeasible.bound("lem9.chain", "Lemma 9")
-def lem9_chain(it, case):
+def _lem9_chain(it, case):
     r"""If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)².
 
     $\rho_K < 0 \text{ or } \delta > \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge L_{\mu_k}^q(\alpha_k) \ge
@@ -172,7 +169,7 @@ def lem9_chain(it, case):
     signed_margin_known,
     slower="snkpvn/perceptron-instead",
 )
-def lem9_fixed(it, case):
+def _lem9_fixed(it, case):
     r"""If ρ_K < 0 or δ > ρ_K, −½‖p_k‖²_G ≥ L^q_μ(α_k) ≥ −½ μ_k dist(q, W)², and until it separates
     ‖p_k‖_G ≤ (2√(2n)/(k+1)) min{1, ‖q‖_G/|ρ_K|}.
 
@@ -182,12 +179,11 @@ def lem9_fixed(it, case):
 
     ½‖p_k‖²_G ≤ ½ μ_k dist(q, W)² ≤ μ_k min{1, ‖q‖²_G/ρ_K²} by Lemma 7. If ρ_K > 0 then ‖q‖_G ≥ ρ_K
     (Lemma 3), and 1 is what Lemma 8 gives while Gα_k > 0 fails."""
-    one, ratio = number(1), _ratio(it, case)
-    rate = _rate(it, case, sqrt(number(2)) * (one if ratio is None else one.min(abs(ratio))))
-    return _chain(it, case) + rate
+    ratio = number(1) if (found := _ratio(it, case)) is None else number(1).min(abs(found))
+    return _chain(it, case) + _rate(it, case, sqrt(number(2)) * ratio)
 
 
-def infeasible_margin(case: Case) -> str | None:
+def _infeasible_margin(case: Case) -> str | None:
     """ρ_K < 0."""
     margin = rho(case)
     known = case.separable is False and margin is not None and margin < 0
@@ -218,10 +214,10 @@ def _settled(it: View, case: Case, margin: Number) -> bool:
 @infeasible.bound(
     "lem9.charitable",
     "Lemma 9, with |ρ_K| in the last display of its proof",
-    infeasible_margin,
+    _infeasible_margin,
     slower="snkpvn/never-cools",
 )
-def lem9_charitable(it, case):
+def _lem9_charitable(it, case):
     r"""If ρ_K < 0, ‖p_k‖_G ≤ (2√n/(k+1)) min{√2, ‖q‖_G/|ρ_K|} (where that is proved).
 
     $\rho_K < 0 \text{ and } (|\rho_K| \le \sqrt{2/3} \text{ or } \|q\|_G \ge
@@ -240,6 +236,7 @@ def lem9_charitable(it, case):
 
 
 def _delta_solution(it: View, case: Case) -> Trit:
+    """It separates, or certifies with its average p_k that ‖p_k‖_G < δ."""
     return reached(it, case, NearAverages, number(case.solver.delta), strict=True)
 
 
@@ -250,15 +247,14 @@ def _delta_solution(it: View, case: Case) -> Trit:
     goal=_delta_solution,
     slower="snkpvn/never-cools",
 )
-def lem9_solution(case):
+def _lem9_solution(case):
     r"""If ρ_K < 0 or δ > ρ_K, SNKPVN separates or finds a δ-solution within (2√(2n)/δ) min{1,
     ‖q‖_G/|ρ_K|} iterations.
 
     $\text{SNKPVN finds a } \delta\text{-solution in at most }O\left(\min\left\{\tfrac{\sqrt
     n}{\delta}, \tfrac{\sqrt n\|q\|_G}{\delta|\rho_K|}\right\}\right) \text{ iterations: } 2\sqrt2
     \text{ times}$"""
-    bound = 2 * sqrt(2 * number(case.n)) / number(case.solver.delta)
-    margin = rho(case)
+    bound, margin = _steps(case) / number(case.solver.delta), rho(case)
     if margin is None or margin == 0:
         return bound
     space = case.space
@@ -271,9 +267,9 @@ def lem9_solution(case):
 # ISNKPVN
 
 
-class Calls:
-    """The loops of ISNKPVN: which q_t the call at hand started from, and whether the counts that
-    the solver claims are those of its iterates.
+class _Calls:
+    """The loops of ISNKPVN: `q` and `last_q` are the q_t of this call and of the one before, and
+    `wrong` says what is wrong at this iterate with the counts that the solver claims.
 
     Counts go 0, 1, 2, … in a call. The next call starts where p_k was returned, so ‖p_k‖_G < δ_t =
     ‖q_t‖_G/γ, and it starts there: q_{t+1} = p_k, so w = Aᵀp_k. Where a call goes on, p_k was not
@@ -282,21 +278,19 @@ class Calls:
 
     def __init__(self, case: Case) -> None:
         self.q: Floats | None = uniform(case.n)
-        #: q of the call before.
         self.last_q: Floats | None = None
-        #: What is wrong with the loops as claimed, at this iterate.
         self.wrong: list[Relation] = []
         self._last: View | None = None
         self._seen = (0, -1)
         self._p: Floats | None = None
 
     def update(self, it: View) -> None:
-        """Take notice of the next iterate."""
-        counts, last, (t, k) = _claimed_counts(it), self._last, self._seen
+        last, (t, k) = self._last, self._seen
         self.wrong, self._last = [], it
-        if counts is None:
+        try:
+            counts = self._seen = counts_of(it)
+        except Unclaimed:
             return
-        self._seen = counts
         goes_on = counts == (t, k + 1)
         if goes_on and last is not None:
             self._compare(last, -1, "the call goes on, so ‖p_k‖_G ≥ δ_t")
@@ -315,8 +309,7 @@ class Calls:
         if self.wrong or p is None or self.q is None or (k and before is None):
             return
         answer = near_answer(it, 4 * it.n / ((k + 1) * (k + 2)), self.q)
-        wrong = not_average(p, before, *answer, k)
-        self.wrong += [] if wrong is None else [wrong]
+        self.wrong += not_average(p, before, answer, k)
 
     def _next(self, it: View, p: Floats | None) -> None:
         """The next call starts from what the last one returned."""
@@ -342,41 +335,31 @@ class Calls:
             self.wrong.append(fact(known, what))
 
 
-def _claimed_counts(it: View) -> tuple[int, int] | None:
-    outer, inner = it.extra.get("outer"), it.extra.get("inner")
-    if outer is None or inner is None:
-        return None
+def counts_of(it: View) -> tuple[int, int]:
+    """The outer t and the inner k, both from 0, as the solver says them; raises `Unclaimed`."""
+    outer, inner = it.claim("outer"), it.claim("inner")
     try:
         return index(outer), index(inner)
     except TypeError:
         raise Fault(f"outer and inner of iterate {it.t} are no whole numbers") from None
 
 
-def counts_of(it: View) -> tuple[int, int]:
-    """The outer t and the inner k, both from 0, as the solver says them; raises `Unclaimed`."""
-    it.claim("outer")
-    it.claim("inner")
-    found = _claimed_counts(it)
-    assert found is not None
-    return found
-
-
 def _counts(it: View, case: Case) -> tuple[int, int, list[Relation]]:
     """The same, and what is wrong with them."""
     it.claim("p")
-    return *counts_of(it), case.history(Calls).wrong
+    return *counts_of(it), case.history(_Calls).wrong
 
 
 loops = unit.sharing(
-    ISNKPVN,
-    Calls,
+    Method("isnkpvn", assumes=(has(gamma=1, epsilon=0), norm_one)),
+    _Calls,
     kind="stopping",
     waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
 )
 
 
-@unit.bound("eq15", "equation (15)", Method("isnkpvn"), has(gamma=1), Calls)
-def eq15(it, case):
+@unit.bound("eq15", "equation (15)", Method("isnkpvn"), has(gamma=1), _Calls)
+def _eq15(it, case):
     r"""Each call of ISNKPVN returns a q_{t+1} with ‖q_{t+1}‖_G ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}.
 
     $\|q_{t+1}\|_G \le \delta_t \le \frac{\|q_0\|_G}{\gamma^{t+1}}$
@@ -385,18 +368,16 @@ def eq15(it, case):
     to the rounding of that is no refutation."""
     outer, inner, wrong = _counts(it, case)
     yield from wrong
-    calls: Calls = case.history(Calls)
+    calls: _Calls = case.history(_Calls)
     if inner or not outer or calls.q is None or calls.last_q is None:
         return
-    shrunk = number(case.solver.gamma) ** 2
-    now, last = combined_square(it, calls.q), combined_square(it, calls.last_q)
-    first = combined_square(it, uniform(case.n))
-    rounding = 4 * carried(it, it.t)
+    shrunk, rounding = number(case.solver.gamma) ** 2, 4 * carried(it, it.t)
+    squares = (combined_square(it, q) for q in (calls.q, calls.last_q, uniform(case.n)))
+    now, last, first = squares
     yield at_most(now, last / shrunk, "‖q_{t+1}‖²_G ≤ δ_t²", allowance=rounding)
-    if outer == 1:
-        return  # δ_0 is ‖q_0‖_G/γ
-    bound = first / shrunk**outer
-    yield at_most(last / shrunk, bound, "δ_t² ≤ ‖q_0‖²_G/γ^{2(t+1)}", allowance=rounding)
+    if outer > 1:  # δ_0 is ‖q_0‖_G/γ
+        bound, what = first / shrunk**outer, "δ_t² ≤ ‖q_0‖²_G/γ^{2(t+1)}"
+        yield at_most(last / shrunk, bound, what, allowance=rounding)
 
 
 def _loops(case: Case, target: Any) -> Number:
@@ -404,9 +385,8 @@ def _loops(case: Case, target: Any) -> Number:
     return log(1 / number(target)) / log(number(case.solver.gamma))
 
 
-def _each_call(it: View, case: Case, inner: int) -> Relation:
-    bound = 2 * sqrt(2 * number(case.n)) / case.gamma
-    return at_most(inner, bound, "iterations of this call ≤ 2√(2n)/ρ_K")
+def _each_call(case: Case, inner: int) -> Relation:
+    return at_most(inner, _steps(case) / case.gamma, "iterations of this call ≤ 2√(2n)/ρ_K")
 
 
 def _ends(it: View, epsilon: Any = None) -> list[Relation]:
@@ -432,7 +412,7 @@ def _ends(it: View, epsilon: Any = None) -> list[Relation]:
     Erratum("edge case", "thm4.1.fixed"),
     problems=("degenerate:kind=collinear,n=1,d=2", "degenerate:kind=square"),
 )
-def thm4_1(it, case):
+def _thm4_1(it, case):
     r"""If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
     log(1/ρ_K)/log γ outer loops.
 
@@ -449,7 +429,7 @@ def thm4_1(it, case):
     loops is to be rounded up, and is at least one (rp.thm4.1.fixed)."""
     outer, inner, wrong = _counts(it, case)
     loops = at_most(outer + 1, _loops(case, case.gamma), "outer loops ≤ log(1/ρ_K)/log γ")
-    return [*wrong, _each_call(it, case, inner), loops, *_ends(it)]
+    return [*wrong, _each_call(case, inner), loops, *_ends(it)]
 
 
 @loops.bound(
@@ -458,7 +438,7 @@ def thm4_1(it, case):
     below_margin("epsilon"),
     slower="isnkpvn/perceptron-instead",
 )
-def thm4_1_fixed(it, case):
+def _thm4_1_fixed(it, case):
     r"""If ε < ρ_K, each call halts within 2√(2n)/ρ_K iterations, and a solution is found in at most
     ⌈log(1/ρ_K)/log γ⌉ outer loops, or in one.
 
@@ -469,11 +449,10 @@ def thm4_1_fixed(it, case):
     If call t returns, ρ_K ≤ ‖q_{t+1}‖_G < δ_t ≤ ‖q_0‖_G/γ^{t+1}, and then t + 1 < log(1/ρ_K)/log γ.
     """
     outer, inner, wrong = _counts(it, case)
-    found = [*wrong, _each_call(it, case, inner), *_ends(it)]
+    yield from [*wrong, _each_call(case, inner), *_ends(it)]
     if outer:
-        loops = _loops(case, case.gamma)
-        found.append(below(outer, loops, "outer loops before this one < log(1/ρ_K)/log γ"))
-    return found
+        what = "outer loops before this one < log(1/ρ_K)/log γ"
+        yield below(outer, _loops(case, case.gamma), what)
 
 
 @loops.bound(
@@ -483,7 +462,7 @@ def thm4_1_fixed(it, case):
     Erratum("substance", "thm4.2.fixed"),
     problems=("degenerate:kind=opposite,n=2,d=1",),
 )
-def thm4_2(it, case):
+def _thm4_2(it, case):
     r"""If the dual is feasible or ε > ρ_K, each call halts, and an ε-solution is found in at most
     log(1/ε)/log γ outer loops.
 
@@ -505,20 +484,16 @@ def thm4_2(it, case):
     ends within 2√(2n) min{1/δ_t, γ/|ρ_K|} steps (rp.thm4.2.fixed). What does not: √n/ε for the last
     call, whose δ_t may be far below ε, and that the method as printed always ends."""
     outer, inner, wrong = _counts(it, case)
-    epsilon = case.solver.epsilon
-    loops, steps = _loops(case, epsilon), 2 * sqrt(2 * number(case.n)) / number(epsilon)
-    found = [
-        *wrong,
-        at_most(inner, steps, "iterations of this call ≤ 2√2 · √n/ε"),
-        at_most(outer + 1, loops, "outer loops ≤ log(1/ε)/log γ"),
-        *_ends(it, epsilon),
-    ]
-    q = case.history(Calls).q
+    epsilon, q = case.solver.epsilon, case.history(_Calls).q
+    yield from wrong
+    what = "iterations of this call ≤ 2√2 · √n/ε"
+    yield at_most(inner, _steps(case) / number(epsilon), what)
+    yield at_most(outer + 1, _loops(case, epsilon), "outer loops ≤ log(1/ε)/log γ")
+    yield from _ends(it, epsilon)
     if inner == 0 and q is not None and case.separable is False:
         left = combined_square(it, q)
         can: Trit = True if left > 0 else False if left == 0 else None
-        found.append(fact(can, "the call can end: δ_t = ‖q_t‖_G/γ > 0", where=f"t = {outer}"))
-    return found
+        yield fact(can, "the call can end: δ_t = ‖q_t‖_G/γ > 0", where=f"t = {outer}")
 
 
 @loops.bound(
@@ -527,7 +502,7 @@ def thm4_2(it, case):
     above_margin("epsilon"),
     slower="isnkpvn/perceptron-instead",
 )
-def thm4_2_fixed(it, case):
+def _thm4_2_fixed(it, case):
     r"""If the dual is feasible or ε > ρ_K, a call with δ_t > 0 halts within min{2√(2n)/δ_t, 2√(2n)
     γ/|ρ_K|} steps, and there are at most ⌊log(1/ε)/log γ⌋ + 1 outer loops, or one.
 
@@ -540,18 +515,18 @@ def thm4_2_fixed(it, case):
     The steps of a call by rp.lem9.fixed with ‖q_t‖_G = γ δ_t (and Lemma 8 if ρ_K > 0). If call t
     returns without halting, ε ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}, so t + 1 ≤ log(1/ε)/log γ."""
     outer, inner, wrong = _counts(it, case)
-    found = [*wrong, *_ends(it, case.solver.epsilon)]
+    yield from [*wrong, *_ends(it, case.solver.epsilon)]
     if outer:
         loops = _loops(case, case.solver.epsilon)
-        found.append(at_most(outer, loops, "outer loops before this one ≤ log(1/ε)/log γ"))
-    q, gamma = case.history(Calls).q, number(case.solver.gamma)
-    length = None if q is None else combined_norm(it, q)
-    if length is not None and length > 0:
-        root, margin = 2 * sqrt(2 * number(case.n)), rho(case)
+        yield at_most(outer, loops, "outer loops before this one ≤ log(1/ε)/log γ")
+    q, gamma = case.history(_Calls).q, number(case.solver.gamma)
+    if q is None:
+        return
+    length, root, margin = combined_norm(it, q), _steps(case), rho(case)
+    if length > 0:
         bound = root * gamma / length
         if margin is not None and (margin > 0 or margin < 0):
             bound = bound.min(root * (gamma if margin < 0 else number(1)) / abs(margin))
-        found.append(at_most(inner, bound, "iterations of this call ≤ min{2√(2n)/δ_t, …}"))
-    elif length is not None and not it.level:
-        found.append(fact(None, "whether δ_t > 0"))
-    return found
+        yield at_most(inner, bound, "iterations of this call ≤ min{2√(2n)/δ_t, …}")
+    elif not it.level:
+        yield fact(None, "whether δ_t > 0")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,6 @@ def _normalised(*rows: tuple[int, ...]) -> Array:
 
 
 def over(values: Any, divisor: int) -> Array:
-    """Whole numbers, divided by one."""
     return array([Fraction(int(v), divisor) for v in values])
 
 
@@ -113,8 +112,7 @@ class Gram:
         else:
             self.rows = array(case.space.gram().entries()).reshape(case.n, case.n)
 
-    def scores(self, alpha: Array) -> Array:
-        """G α."""
+    def _scores(self, alpha: Array) -> Array:
         used = np.flatnonzero(array(alpha))
         return self.rows[:, used] @ self._of(alpha)[used] + 0 * self.rows[0, 0]  # also if α = 0
 
@@ -124,11 +122,11 @@ class Gram:
 
     def square(self, alpha: Array) -> Any:
         """‖α‖²_G."""
-        return self._of(alpha) @ self.scores(alpha)
+        return self._of(alpha) @ self._scores(alpha)
 
     def least(self, alpha: Array) -> Any:
         """min_i (G α)_i."""
-        return (min if self.rational else smallest)(self.scores(alpha).tolist())
+        return (min if self.rational else smallest)(self._scores(alpha).tolist())
 
     def loss(self, alpha: Array) -> Any:
         """L(α), equation (9)."""
@@ -145,9 +143,9 @@ class Gram:
         q̄ proves both ends of the enclosure: hi = ‖q̄‖_G and lo = min_i (G q̄)_i/hi, so L(q̄) is
         ½ hi² − lo hi, and −½ρ_K² lies between −½ hi² and −½ lo². The ends are rounded outwards.
         """
-        low, high = self.case.truth.bounds or (Fraction(0), Fraction(0))
         if self.rational:
             return 0.0
+        low, high = self.case.truth.bounds or (Fraction(0), Fraction(0))
         # Above 0 also where the square is below every double.
         return math.nextafter(float(2 * high * (high - low)) * 1.01, math.inf)
 
@@ -159,9 +157,8 @@ def samples(case: Case, multiples: bool = True) -> Iterator[Array]:
     """
     n, rng = case.n, case.rng(7)
     yield over([1] * n, n)
-    for factor in (Fraction(1, 3), Fraction(1), Fraction(3, 2), Fraction(5, 2)):
-        for noise in (0, 1, 8) if multiples else (1, 8):
-            yield factor * (array(case.q_bar) + over(rng.integers(-noise, noise + 1, n), 64 * n))
+    for factor, noise in product(over((2, 6, 9, 15), 6), (0, 1, 8) if multiples else (1, 8)):
+        yield factor * (array(case.q_bar) + over(rng.integers(-noise, noise + 1, n), 64 * n))
     for size in (1, 10):
         yield over(rng.integers(-size, size + 1, n), n)
     if n > 1:
@@ -179,11 +176,6 @@ def distributions(case: Case) -> Iterator[Array]:
     for noise in (0, 1, 30):
         moved = array(case.q_bar) + over(rng.integers(0, noise + 1, n), 64 * n)
         yield moved / moved.sum()
-
-
-def is_optimum(case: Case, alpha: Array) -> bool:
-    """Whether α is q̄, where claims are equations."""
-    return list(alpha) == case.q_bar
 
 
 def ordered(left: Any, right: Any, what: str, **more: Any) -> Relation:

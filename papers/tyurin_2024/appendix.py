@@ -25,7 +25,7 @@ class _Slips(Start):
         if it.t > 1:
             length, radius = upper(it.norm), upper(number(it.case.truth.radius_squared_hi).sqrt())
             e = radius * per_sum(it.space) + 4 * ROUNDOFF * length
-            alpha = radius * upper(number(squared_ratio(it.case)).sqrt())
+            alpha = radius * upper(number(it.case.mistake_bound).sqrt())
             self.last = square_off(e, length + alpha)
             self.all += self.last
 
@@ -39,7 +39,7 @@ class _Slips(Start):
     _Slips,
     since=1,
 )
-def descends(now, before, c):
+def _descends(now, before, c):
     r"""While rows are misclassified, each step of Batch Perceptron brings θ̂_t nearer to αθ̂_*, by
     R²/n in the square, and so does the half step.
 
@@ -57,7 +57,7 @@ def descends(now, before, c):
     if now.t == 1:
         gain, least_gain = _gain(before, now), 3 * square / 4
         # Rows that are all the same attain it.
-        moved = 4 * number(squared_ratio(c)).sqrt() * square * per_sum(now.space)
+        moved = 4 * number(c.mistake_bound).sqrt() * square * per_sum(now.space)
         what = "the half step shortens by αμ − R²/4"
         yield nearly(least_gain, gain, what, rounding=moved, size=size_of(least_gain))
         yield below(0, gain, "‖θ̂_1 − αθ̂_*‖² < ‖θ̂_0 − αθ̂_*‖²")
@@ -74,7 +74,7 @@ def descends(now, before, c):
 
 def _gain(before: View, it: View) -> Number:
     """‖θ − αθ̂_*‖² of an earlier iterate, less that of this one."""
-    gained = 2 * number(squared_ratio(it.case)) * (it.toward - before.toward)
+    gained = 2 * number(it.case.mistake_bound) * (it.toward - before.toward)
     return before.norm_squared - it.norm_squared + gained
 
 
@@ -101,7 +101,7 @@ def _choices(case: Case, alpha: Callable[..., Number]) -> Iterator[Relation]:
 
 
 @CHOICE.direct("appC.alpha", "Appendix C, the choice of α", Erratum("misprint", "appC.alpha.fixed"))
-def alpha_as_printed(c):
+def _alpha_as_printed(c):
     r"""With α = (2 log(2n−1) + R²)/(γμ), α/μ is the bound of Theorem 6.1.
 
     $\alpha = \frac{2\log(2n-1) + R^2}{\gamma\mu}; \quad
@@ -116,7 +116,7 @@ def alpha_as_printed(c):
 
 
 @CHOICE.direct("appC.alpha.fixed", "Appendix C, the choice of α, with γ under the logarithm")
-def alpha(c):
+def _alpha(c):
     r"""With α = (2 log(2n−1)/γ + R²)/μ, α/μ is the bound of Theorem 6.1.
 
     $\alpha = \frac{2\log(2n-1)/\gamma + R^2}{\mu}; \quad
@@ -141,7 +141,7 @@ def _slip(before: View, c: Case) -> float:
 
 
 @tyurin.identity("eq7", "Appendix C, equation (7)", NORMALIZED, separable, known_optimum, since=1)
-def expands(now, before, c):
+def _expands(now, before, c):
     r"""A step of Normalized LR+GD changes ‖θ_t/γ − αθ̂_*‖² as the square of a sum does.
 
     $\left\|\frac{\theta_{t+1}}{\gamma} - \alpha\hat\theta_*\right\|^2 =
@@ -178,7 +178,7 @@ def _pulled(it: View, mean: Vec) -> Number:
 @tyurin.bound(
     "eq8", "Appendix C, equation (8)", NORMALIZED, since=1, at_rest="it is true of every θ"
 )
-def step_is_short(now, before, c):
+def _step_is_short(now, before, c):
     r"""A step of Normalized LR+GD is no longer than γR.
 
     $\|\beta_t\nabla f(\theta_t)\|^2 \le R^2$
@@ -193,7 +193,7 @@ def step_is_short(now, before, c):
 
 
 @tyurin.bound("eq9", "Appendix C, equation (9)", NORMALIZED, separable, known_optimum, since=1)
-def step_goes_along(now, before, c):
+def _step_goes_along(now, before, c):
     r"""A step of Normalized LR+GD goes at least γμ along the maximum-margin direction.
 
     $-\beta_t\hat\theta_*^\top\nabla f(\theta_t) \ge \mu$
@@ -213,7 +213,7 @@ def step_goes_along(now, before, c):
     since=1,
     at_rest="it is true of every θ that does not separate the data",
 )
-def step_goes_back_little(now, before, c):
+def _step_goes_back_little(now, before, c):
     r"""From a θ_t that does not separate the data, a step of Normalized LR+GD goes along θ_t by at
     most γ log(n/Σw_i − 1)/‖θ_t‖, which is at most γ log(2n−1)/‖θ_t‖.
 
@@ -254,7 +254,7 @@ def step_goes_back_little(now, before, c):
     Start,
     since=1,
 )
-def approaches(now, before, c):
+def _approaches(now, before, c):
     r"""While it does not separate the data, each step of Normalized LR+GD brings θ_t/γ nearer to
     αθ̂_*, by αμ in the square.
 

@@ -66,16 +66,11 @@ class _Found:
         self.batch, self.normalised = courses[str(BATCH)], courses[str(NORMALISED)]
 
     def when(self, course: Numbers) -> str:
-        """The first t at which the data are separated, for people."""
+        """The first t at which the data are separated."""
         first = course["first"]
         return f"not in {self.last:,}" if first is None else f"{first:,}"
 
-    def each(self, say: Callable[[float], str]) -> str:
-        """What is said of every step of LR+GD."""
-        return ", ".join(f"γ = {step:g}: {say(step)}" for step in STEPS)
-
     def margin(self) -> str:
-        """What is known of the margin, for people."""
         truth = self.truth
         if truth["separable"] is None:
             return f"not settled: γ̄ ≤ {truth['gamma_hi']:.3g}, proved"
@@ -110,6 +105,11 @@ def _first(course: Numbers) -> float:
     return inf if course["first"] is None else course["first"]
 
 
+def _each(said: Mapping[float, Any]) -> str:
+    """What is said of some steps of LR+GD."""
+    return ", ".join(f"γ = {step:g}: {words}" for step, words in said.items())
+
+
 # LR+GD beside Batch Perceptron
 
 
@@ -136,21 +136,21 @@ def _label(panels: Any) -> None:
 
 def _shown_aligned(found: _Found) -> list[Shown]:
     runs, least, most = found.lr_gd, STEPS[0], STEPS[-1]
-    apart, early, far = {}, {}, {}
+    rises, apart, early, far = {}, {}, {}, {}
     for step, course in runs.items():
-        apart[step] = median(course["apart"])
+        rises[step], apart[step] = course["rises"], median(course["apart"])
         # Distances as long as rounding has not made two runs of one.
         times = zip((t for t in course["t"] if t), course["apart"], strict=True)
         early[step] = median(away for t, away in times if t <= EARLY)
         pairs = zip(course["accuracy"], found.batch["accuracy"], strict=True)
         far[step] = median(abs(a - b) for a, b in pairs)
-    order = [early[step] for step in STEPS[2:]]
+    closer = {step: early[step] for step in STEPS[2:]}
+    order = list(closer.values())
     return [
         Shown(
             "with a small step the loss falls monotonically, with large ones it oscillates",
-            runs[least]["rises"] == 0 and min(runs[step]["rises"] for step in STEPS[3:]) > 0,
-            "rises of the loss before the data were separated: "
-            + found.each(lambda step: runs[step]["rises"]),
+            rises[least] == 0 and min(rises[step] for step in STEPS[3:]) > 0,
+            f"rises of the loss before the data were separated: {_each(rises)}",
         ),
         Shown(
             "LR+GD with large steps aligns closely with Batch Perceptron",
@@ -164,7 +164,7 @@ def _shown_aligned(found: _Found) -> list[Shown]:
         Shown(
             f"θ_t/γ comes closer to Batch Perceptron as γ grows (steps 0.1 to 100, t ≤ {EARLY})",
             order == sorted(order, reverse=True),
-            ", ".join(f"γ = {step:g}: {early[step]:.3g}" for step in STEPS[2:]),
+            _each({step: f"{away:.3g}" for step, away in closer.items()}),
         ),
         *found.separable(),
     ]
@@ -192,17 +192,16 @@ def _shown_metrics(found: _Found) -> list[Shown]:
     solved = {step: _first(course) for step, course in found.lr_gd.items()}
     # All start at w = 0, where the loss is log 2: small steps never rise above it.
     highest = {step: max(log(2), course["highest"]) for step, course in found.lr_gd.items()}
-    small, large = STEPS[:3], STEPS[3:]
-    when = "separated at: " + found.each(lambda step: found.when(found.lr_gd[step]))
-    high = "highest loss (0.693 at w = 0): " + found.each(lambda step: f"{highest[step]:.3g}")
-    faster = _before([solved[s] for s in large], [solved[s] for s in small])
-    higher = min(highest[s] for s in large) > max(highest[s] for s in small)
+    ordered, losses = list(solved.values()), list(highest.values())
+    when = "separated at: " + _each({s: found.when(c) for s, c in found.lr_gd.items()})
+    high = "highest loss (0.693 at w = 0): " + _each({s: f"{v:.3g}" for s, v in highest.items()})
+    faster = _before(ordered[3:], ordered[:3])
+    higher = min(losses[3:]) > max(losses[:3])
     shown = [
         Shown("steps 1, 10 and 100 separate the data before 0.001, 0.01 and 0.1 do", faster, when),
         Shown("the loss before that is higher with steps 1, 10 and 100", higher, high),
     ]
     if found.sample == FASHION:  # its caption says more
-        ordered, losses = list(solved.values()), list(highest.values())
         in_order = all(_before([b], [a]) is True for a, b in pairwise(ordered)) or (
             None if ordered == sorted(ordered, reverse=True) else False
         )
@@ -261,14 +260,9 @@ def _shown_perceptrons(claim: str, normalised: bool, *every: _Found) -> list[Sho
 LARGEST, SEEDS = 10_000, 20
 #: Part of the table → title, its methods with their counts, and the points, those with --quick, and
 #: how long a run may be.
+_KEPT = ("keep=0.1,repeat=10", "keep=0.15,repeat=10", 4000)
 PARTS: dict[str, tuple[str, Table, str, str, int]] = {
-    "imbalanced": (
-        "Imbalanced Fashion MNIST",
-        IMBALANCED_TABLE,
-        "keep=0.1,repeat=10",
-        "keep=0.15,repeat=10",
-        4000,
-    ),
+    "imbalanced": ("Imbalanced Fashion MNIST", IMBALANCED_TABLE, *_KEPT),
     "default": ("Fashion MNIST (default setup)", FASHION_TABLE, "n=5000", "n=200", 12_000),
 }
 
@@ -369,19 +363,24 @@ def _figure(number: int, title: str, draw: Any, shown: Any, *samples: Sample) ->
         return [_Found(sample, numbers) for sample in samples]
 
     return Artefact(
-        id=f"tyurin.fig{number}",
-        reference=f"Figure {number}",
-        title=title,
-        parts=lambda quick: dict(part for s in samples for part in (s.run(quick), s.truth(quick))),
-        draw=lambda figure, numbers: draw(figure, *found(numbers)),
-        shown=lambda numbers: shown(*found(numbers)),
-        data=tuple(sample.dataset for sample in samples),
+        f"tyurin.fig{number}",
+        f"Figure {number}",
+        title,
+        lambda quick: dict(part for s in samples for part in (s.run(quick), s.truth(quick))),
+        lambda figure, numbers: draw(figure, *found(numbers)),
+        lambda numbers: shown(*found(numbers)),
+        tuple(sample.dataset for sample in samples),
     )
 
 
 def _metrics(number: int, sample: Sample, *what: str) -> Artefact:
     title = f"{', '.join(LABELS[name] for name in what)} of LR+GD, {sample.name()}"
     return _figure(number, title, partial(_draw_metrics, what), _shown_metrics, sample)
+
+
+def _aligned(number: int, sample: Sample) -> Artefact:
+    title = f"LR+GD beside Batch Perceptron, {sample.name()}"
+    return _figure(number, title, _draw_aligned, _shown_aligned, sample)
 
 
 def _perceptrons(
@@ -393,24 +392,16 @@ def _perceptrons(
 
 _BETTER = "Batch Perceptron converges slightly better in practice"
 _FASTER = "Normalized Batch Perceptron is faster on imbalanced data (on two of three data sets)"
-_EVERY = [
+_TABLE = "Iterations of LR+GD and Normalized LR+GD, all three parts"
+_DRAWN = _table_parts, _draw_table, _shown_table
+_FIGURES = [
     _metrics(1, CIFAR, "loss", "accuracy"),
     _perceptrons(6, "", _BETTER, False, *BALANCED),
     _perceptrons(7, " on imbalanced data", _FASTER, True, *IMBALANCED),
+    *(_aligned(number, sample) for (number, _), sample in SAMPLES.items()),
+    *(_metrics(number, sample, *LABELS) for (_, number), sample in SAMPLES.items()),
 ]
-for (_beside, _alone), _sample in SAMPLES.items():
-    _title = f"LR+GD beside Batch Perceptron, {_sample.name()}"
-    _EVERY.append(_figure(_beside, _title, _draw_aligned, _shown_aligned, _sample))
-    _EVERY.append(_metrics(_alone, _sample, *LABELS))
 ARTEFACTS = (
-    *sorted(_EVERY, key=lambda one: int(one.id.removeprefix("tyurin.fig"))),
-    Artefact(
-        id="tyurin.table1",
-        reference="Table 1",
-        title="Iterations of LR+GD and Normalized LR+GD, all three parts",
-        parts=_table_parts,
-        draw=_draw_table,
-        shown=_shown_table,
-        data=("fashion",),
-    ),
+    *sorted(_FIGURES, key=lambda one: int(one.id.removeprefix("tyurin.fig"))),
+    Artefact("tyurin.table1", "Table 1", _TABLE, *_DRAWN, ("fashion",)),
 )

@@ -19,8 +19,6 @@ from gammabar.papers.claims import *
 from gammabar.problems import load
 
 tyurin = Claims("tyurin", source="Tyurin (2024)")
-
-
 has_step = has(step=0)
 
 
@@ -44,15 +42,10 @@ def method_of(case: Case) -> str:
     return str(getattr(getattr(type(case.solver), "card", None), "name", ""))
 
 
-def squared_ratio(case: Case) -> Any:
-    """R²/μ²: an exact rational wherever μ² is one, so that a count can be equal to it."""
-    return case.mistake_bound
-
-
 def alpha_over_mu(case: Case) -> Number:
     """α/μ = R²/μ² + 2 log(2n−1)/(γμ²), the bound of Theorem 6.1."""
     logs = 2 * log(2 * case.n - 1) / (step_of(case) * case.gamma_squared)
-    return number(squared_ratio(case)) + logs
+    return number(case.mistake_bound) + logs
 
 
 def linear(case: Case) -> str | None:

@@ -2,23 +2,26 @@
 
 Every method moves θ by a combination of the rows, θ_{t+1} = θ_t + Σ_i c_i y_i a_i, where c depends
 on t and on the scores s_i = y_i a_iᵀθ_t alone. Scores are a NumPy array of doubles, or of fractions
-or balls (dtype object); `times` says how often each row is in the data. `metric` is M in
-⟨u, v⟩ = uᵀMv: with rows e_i and M = G the same text runs in the span of points of a kernel's space.
-Shares no code with the solvers.
+or balls (dtype object); `times` says how often each row is in the data. Shares no code with the
+solvers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
 import numpy as np
 
 Array = Any
-Rows = Sequence[Sequence[Any]]
 #: (t, scores) → c.
 Rule = Callable[[int, Array], Array]
+
+
+def array(values: Any) -> Array:
+    """An array of exact numbers."""
+    return np.array(values, dtype=object)
 
 
 def sigma(s: Array) -> Array:
@@ -64,23 +67,12 @@ def _count(s: Array, times: Any) -> Any:
     return np.broadcast_to(times, s.shape).sum(axis=0)
 
 
-def scores(rows: Rows, theta: Any, metric: Rows | None = None) -> Array:
-    """y_i a_i^T theta for all i."""
-    A, theta = _array(rows), _array(theta)
-    return A @ (theta if metric is None else _array(metric) @ theta)
-
-
-def iterates(rule: Rule, rows: Rows, metric: Rows | None = None) -> Iterator[Array]:
+def iterates(rule: Rule, A: Array) -> Iterator[Array]:
     """theta_0 = 0, theta_1, …; perceptrons end where S_t is empty."""
-    A = _array(rows)
     theta = 0 * A[0]
     for t in count():
         yield theta
-        c = rule(t, scores(A, theta, metric))
+        c = rule(t, A @ theta)
         if all(v == 0 for v in c):
             return
         theta = theta + c @ A
-
-
-def _array(values: Any) -> Array:
-    return np.array(values, dtype=object)

@@ -89,7 +89,7 @@ class _Beside:
     _Beside,
     kind="limit",
 )
-def reduces(it, c):
+def _reduces(it, c):
     r"""If Assumption 3.1 holds, the iterates of LR+GD divided by γ tend to those of Batch
     Perceptron as γ → ∞.
 
@@ -120,7 +120,7 @@ def reduces(it, c):
 @tyurin.stopping(
     "thm3.3", "Theorem 3.3", BATCH, separable, slower="batch-perceptron/first-step-not-divided"
 )
-def batch_perceptron(c):
+def _batch_perceptron(c):
     r"""Batch Perceptron separates separable data after at most nR²/μ² iterations.
 
     $\text{Batch Perceptron solves (1) after at most } \frac{nR^2}{\mu^2}
@@ -130,7 +130,7 @@ def batch_perceptron(c):
     with |S_t| = k shortens the squared distance by R²(2k/n − k²/n²) ≥ R²(2/n − 1/n²), of which
     the proof uses R²/n, and the half step shortens it by 3R²/4: for n ≥ 2 that is more than
     enough for the iteration that is missing, and for n = 1 the half step is the solution."""
-    return c.n * squared_ratio(c)
+    return c.n * c.mistake_bound
 
 
 # The remark on scaled losses
@@ -144,7 +144,7 @@ def batch_perceptron(c):
     instances="one row, t = 1, 10, 10³, 10⁶, scores from −3 to 3",
     powerless="it is about a function, not about a solver",
 )
-def scaled_loss(c):
+def _scaled_loss(c):
     r"""The logistic loss of t times the scores, divided by t, tends to the perceptron loss.
 
     $\frac{1}{t \times n}\sum_{i=1}^n \log(1 + \exp(-t \times y_i a_i^\top\theta))
@@ -211,7 +211,7 @@ def _length(v: Any) -> Number:
 
 
 @STARTS.direct("fn3", "footnote 3 to Theorem 3.2", Erratum("misprint", "fn3.fixed"))
-def other_start_as_printed(c):
+def _other_start_as_printed(c):
     r"""From any θ_0, θ_t/γ tends to the iterates of Batch Perceptron as it is defined, if no score
     of theirs is zero.
 
@@ -234,7 +234,7 @@ def other_start_as_printed(c):
     "footnote 3, with the first step of Batch Perceptron changed as well",
     instances="three small data sets, γ = 10², 10⁴, 10⁶, t ≤ 5",
 )
-def other_start(c):
+def _other_start(c):
     r"""From any θ_0, θ_t/γ tends to the iterates of Batch Perceptron whose first step has the
     weights 1/(1 + exp⟨a_i, θ_0⟩) in place of ½.
 

@@ -26,7 +26,7 @@ def _step_at_least_four(case):
     problems=(SPIKE,),
     powerless="it is about the origin, not about a run",
 )
-def spike_as_printed(c):
+def _spike_as_printed(c):
     r"""With θ_1 = 0, some data set has f(θ_1) → ∞ and f(θ_2) → 0 as γ → ∞, where θ_2 separates.
 
     $\text{Assume that } \theta_1 = 0.\ \text{There exists a separable dataset such that
@@ -57,7 +57,7 @@ def spike_as_printed(c):
     kind="existence",
     waits=lambda it, case: "" if it.t >= 2 else "it is about the first two iterates",
 )
-def spike(it, c):
+def _spike(it, c):
     r"""On the rows (1, −1) and (1, 4), the loss of LR+GD from θ_0 = 0 tends to ∞ at θ_1 and to 0 at
     θ_2 as γ → ∞, and θ_2 separates them.
 
@@ -107,7 +107,7 @@ def _worst_data(case):
     kind="existence",
     powerless="about one data set on which a method is slow: wrong ones may be faster",
 )
-def needs_many(it, c):
+def _needs_many(it, c):
     r"""On one row (½, −1) and n − 1 rows (½, 1), with μ = 1/2 and R = √5/2 for every n, no iterate
     with t < 3n/10 of Batch Perceptron separates the data, and none of LR+GD with any step.
 
@@ -139,13 +139,13 @@ def needs_many(it, c):
     separable,
     slower="perceptron/starts-with-the-sum",
 )
-def perceptron(c):
+def _perceptron(c):
     r"""The Perceptron separates separable data after at most R²/μ² iterations, whichever
     misclassified row it chooses.
 
     $\text{the classical perceptron algorithm solves (1) after at most } \frac{R^2}{\mu^2}
     \text{ iterations if } \hat\theta_0 = 0$"""
-    return squared_ratio(c)
+    return c.mistake_bound
 
 
 @tyurin.stopping(
@@ -155,9 +155,9 @@ def perceptron(c):
     separable,
     slower="normalized-batch-perceptron/divides-by-n",
 )
-def normalized_batch_perceptron(c):
+def _normalized_batch_perceptron(c):
     r"""Normalized Batch Perceptron separates separable data after at most R²/μ² iterations.
 
     $\text{Normalized Batch Perceptron solves (1) after at most } \frac{R^2}{\mu^2}
     \text{ iterations if } \hat\theta_0 = 0$"""
-    return squared_ratio(c)
+    return c.mistake_bound

@@ -89,7 +89,7 @@ followed = tyurin.sharing(GRADIENT, _Followed, kind="limit", since=1)
 @followed.bound(
     "sec6.limits", "Section 6", Erratum("misprint", "sec6.limits.fixed"), problems=("loss-spike",)
 )
-def limits_as_printed(it, c):
+def _limits_as_printed(it, c):
     r"""As γ → ∞, the gradient at θ_t tends to the mean of the misclassified rows, and β_t to their
     number.
 
@@ -126,7 +126,7 @@ def limits(it, c):
 @tyurin.stopping(
     "thm6.1", "Theorem 6.1", NORMALIZED, separable, slower="normalized-lr-gd/beta-frozen"
 )
-def normalized_descent(c):
+def _normalized_descent(c):
     r"""Normalized LR+GD separates separable data after at most R²/μ² + 2 log(2n−1)/(γμ²)
     iterations.
 

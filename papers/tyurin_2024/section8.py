@@ -66,7 +66,7 @@ def _slope(f: Callable[[list[Any]], Any], theta: Sequence[float], k: int) -> Num
     "Section 8, the gradient step with the logistic loss",
     Erratum("misprint", "sec8.step.fixed"),
 )
-def nonlinear_step_as_printed(c):
+def _nonlinear_step_as_printed(c):
     r"""The gradient step with the logistic loss adds the mean of ∇g(a_i; θ_t) with weights
     1/(1 + exp(y_i g(a_i; θ_t))).
 
@@ -87,7 +87,7 @@ def nonlinear_step_as_printed(c):
     "Section 8, the gradient step, with γ and y_i",
     instances="three models with two parameters, three points, three θ, γ = 2",
 )
-def nonlinear_step(c):
+def _nonlinear_step(c):
     r"""The gradient step with the logistic loss adds γ times the mean of y_i ∇g(a_i; θ_t) with
     weights 1/(1 + exp(y_i g(a_i; θ_t))).
 
@@ -122,7 +122,7 @@ BIAS = "Section 8, Implicit bias"
 
 
 @small_steps.bound("sec8.bias", BIAS, Erratum("misprint", "sec8.bias.fixed"), problems=(ONE_ROW,))
-def bias_as_printed(it, c):
+def _bias_as_printed(it, c):
     r"""The iterates of LR+GD with small steps tend to the maximum-margin separator of norm one.
 
     $\gamma < 2/L:\ \theta_t \to \theta_* \text{ when } t \to \infty, \text{ where }
@@ -164,7 +164,7 @@ class _Lost:
     powerless="D_t adds up the losses of the run itself, and a wrong step makes them larger;"
     " gb.tyurin.lr-gd.step refutes it",
 )
-def bias(it, c):
+def _bias(it, c):
     r"""The directions of the iterates of LR+GD with small steps tend to the maximum-margin
     separator.
 

@@ -52,7 +52,7 @@ def _in_the_table(case):
         "" if it.t >= (_printed(case) or 0) else "the run is shorter than the printed count"
     ),
 )
-def worst(it, c):
+def _worst(it, c):
     r"""On the data set of Theorem 5.1 with n = 1000, the iterate of the printed number is the first
     that separates the data.
 
@@ -163,7 +163,7 @@ UNSPECIFIED = (
     "caption is 538/311.",
     powerless=UNSEEN,
 )
-def imbalanced(c):
+def _imbalanced(c):
     r"""On an imbalanced subsample of Fashion-MNIST, classes 0 and 4, the methods need the printed
     numbers of iterations.
 
@@ -181,7 +181,7 @@ def imbalanced(c):
     "The factor 1.1 of the caption is 3160/2778 = 1.14.",
     powerless=UNSEEN,
 )
-def fashion(c):
+def _fashion(c):
     r"""On a subsample of 5,000 points of Fashion-MNIST, classes 0 and 4, the methods need the
     printed numbers of iterations.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import partial, reduce
+from functools import partial, reduce, wraps
 from math import inf, nan
 from typing import Any
 
@@ -29,6 +29,11 @@ _ball = np.frompyfunc(arb, 1, 1)
 
 class Unfit(Exception):
     """The data cannot be used for a trial; others are drawn."""
+
+
+def false_if(found: Callable[[Any], Iterable[Any]]) -> Callable[[Any], Trit]:
+    """False if something certain is found against a claim, and else not known."""
+    return wraps(found)(lambda facts: False if any(map(bool, found(facts))) else None)
 
 
 def vec(values: Iterable[Any]) -> Vector:

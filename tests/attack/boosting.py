@@ -10,23 +10,16 @@ or speak of a D_t that doubles hold up to rounding only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import replace
 from itertools import pairwise
 from math import inf
-from typing import Any
 
-import numpy as np
 import scipy.sparse
-from flint import arb, ctx
+from flint import ctx
 
-import gammabar as gb
 from gammabar.solvers.boosting import BestStump, Vote
 
-from .arithmetic import *
-from .data import INTEGERS, SCALES, entries, two_labels
-from .driver import Tally, Truths, as_own, ask, attempt
+from .driver import *
 
 #: Bits of a ball: the scale of the data does not enter, for stumps compare and do not compute.
 BITS = 1000
@@ -269,16 +262,14 @@ CHANGES: dict[str, Change] = {
 }
 #: A wrong line, which the rest of the run goes along with; one is wrong only where the hypothesis
 #: errs on next to nothing.
-MISTAKES: dict[str, dict[str, Any]] = {
-    "without the half": {"alpha_of": lambda alpha, _: 2 * alpha},
-    "without the half at last": {
-        "alpha_of": lambda alpha, epsilon: 2 * alpha if epsilon < 2.0**-40 else alpha
-    },
-    "a hundredth": {"alpha_of": lambda alpha, _: alpha / 100},
-    "negated": {"alpha_of": lambda alpha, _: -alpha},
-    "a little more": {"alpha_of": lambda alpha, _: alpha * (1 + arb(1) / 1000)},
-    "one more": {"alpha_of": lambda alpha, _: alpha + 1},
-    "not normalised": {"normalise": False},
+MISTAKES: dict[str, Callable[[arb, arb], arb]] = {
+    "without the half": lambda alpha, _: 2 * alpha,
+    "without the half at last": lambda alpha, epsilon: alpha * (2 if epsilon < 2.0**-40 else 1),
+    "a hundredth": lambda alpha, _: alpha / 100,
+    "negated": lambda alpha, _: -alpha,
+    "a little more": lambda alpha, _: alpha * (1 + arb(1) / 1000),
+    "one more": lambda alpha, _: alpha + 1,
+    "not normalised": lambda alpha, _: alpha,
 }
 
 
@@ -341,13 +332,12 @@ def _far(found: float, wanted: arb, size: arb) -> bool:
     return bool(abs(arb(found) - wanted) > FINE * abs(size))
 
 
-def step(rounds: Rounds) -> Trit:
+@false_if
+def step(rounds: Rounds) -> Iterator[bool]:
     """Algorithm 3, one round from the delivered D_t and h_t."""
-    n = len(rounds.points.y)
-    if any(_far(v * n, arb(1), arb(1)) for v in rounds.run[0].dual):
-        return False
-    wrong = (_wrong_end(r) if r.perfect else _wrong_round(r) for r in rounds.rounds)
-    return False if any(wrong) else None
+    yield any(_far(v * len(rounds.points.y), arb(1), arb(1)) for v in rounds.run[0].dual)
+    for r in rounds.rounds:
+        yield _wrong_end(r) if r.perfect else _wrong_round(r)
 
 
 def _wrong_end(r: Round) -> bool:
@@ -384,77 +374,69 @@ def _wrong_round(r: Round) -> bool:
     return any(_far(*one) for one in numbers)
 
 
-def product_bound(rounds: Rounds) -> Trit:
+@false_if
+def product_bound(rounds: Rounds) -> Iterator[bool]:
     """z_{t+1} = √(1 − 4γ_t²), and the training error is at most z_2 ⋯ z_{T+1}."""
-    if normaliser(rounds) is False:
-        return False
+    yield normaliser(rounds) is False
     product = arb(1)
     for r in rounds.rounds:
         product *= arb(r.after.extra["z"])
-        if rounds.mistakes(r) > product * len(r.D):
-            return False
-    return None
+        yield rounds.mistakes(r) > product * len(r.D)
 
 
-def normaliser(rounds: Rounds) -> Trit:
+@false_if
+def normaliser(rounds: Rounds) -> Iterator[bool]:
     """z_{t+1} = 2√(ε_t(1 − ε_t))."""
-    for r in rounds.rounds:
-        if not r.perfect and r.epsilon < 1 and _far(r.after.extra["z"], r.root, r.root):
-            return False
-    return None
+    usual = (r for r in rounds.rounds if not r.perfect and r.epsilon < 1)
+    return (_far(r.after.extra["z"], r.root, r.root) for r in usual)
 
 
-def printed_sum(rounds: Rounds) -> Trit:
+@false_if
+def printed_sum(rounds: Rounds) -> Iterator[bool]:
     """z_{t+1} = (1 − ε)√(ε/(1 − ε)) + ε√((1 − ε)/ε) − 2√(ε(1 − ε)), which is 0."""
-    usual = (r for r in rounds.rounds if not r.perfect)
-    return False if any(_far(r.after.extra["z"], arb(0), r.root) for r in usual) else None
+    return (_far(r.after.extra["z"], arb(0), r.root) for r in rounds.rounds if not r.perfect)
 
 
-def exponentials(rounds: Rounds) -> Trit:
+@false_if
+def exponentials(rounds: Rounds) -> Iterator[bool]:
     """z_2 ⋯ z_{T+1} ≤ e^{−2Tγ²} for a γ below all γ_t, of the whole run."""
     gammas = [arb(1) / 2, *(r.gamma for r in rounds.rounds)]
     gamma, product = smallest(gammas) * (1 - arb(10) ** -5), arb(1)
     for r in rounds.rounds if gamma > 0 else ():
         product *= arb(r.after.extra["z"])
-        if product > (-2 * r.t * gamma**2).exp() * (1 + FINE):
-            return False
-    return None
+        yield product > (-2 * r.t * gamma**2).exp() * (1 + FINE)
 
 
-def no_error(rounds: Rounds) -> Trit:
+@false_if
+def no_error(rounds: Rounds) -> Iterator[bool]:
     """Lemma 7: no training error from T = log(2n)/(2γ²) on, γ the least γ_t so far."""
     gamma = arb(1) / 2
     for r in rounds.rounds:
         gamma = gamma.min(r.gamma)
         late = gamma > 0 and r.t >= arb(2 * len(r.D)).log() / (2 * gamma**2)
-        if late and rounds.mistakes(r):
-            return False
-    return None
+        yield late and rounds.mistakes(r) > 0
 
 
-def greedy(rounds: Rounds) -> Trit:
+@false_if
+def greedy(rounds: Rounds) -> Iterator[bool]:
     """α_t makes the exponential loss least, on a grid; and no stump makes it smaller, if the
     learner looks for the best."""
     for r in (r for r in rounds.rounds if not r.perfect and len(r.after.w)):
         alpha = arb(r.after.w[-1])
         found = r.loss(alpha)
-        if any(found > r.loss(alpha + arb(m)) * (1 + FINE) for m in MOVES):
-            return False
+        yield any(found > r.loss(alpha + arb(m)) * (1 + FINE) for m in MOVES)
         if rounds.finds_best:
             whole, edge = r.right + r.epsilon, rounds.largest_edge(r)
             # √(M² − e²) is not smooth at e = M: what rounding makes of it is added below the root.
             least = ((whole - edge).max(arb(0)) * (whole + edge) + FINE * whole**2).sqrt()
-            if found > least * (1 + FINE) + FINE * whole:
-                return False
-    return None
+            yield found > least * (1 + FINE) + FINE * whole
 
 
-def best_stump(rounds: Rounds) -> Trit:
+@false_if
+def best_stump(rounds: Rounds) -> Iterator[bool]:
     """h_t is a stump of least weighted error."""
     for r in rounds.rounds if rounds.finds_best else ():
-        if rounds.largest_edge(r) - (r.right - r.epsilon) > FINE * (r.right + r.epsilon):
-            return False
-    return None
+        yield rounds.largest_edge(r) - (r.right - r.epsilon) > FINE * (r.right + r.epsilon)
 
 
 CLAIMS: dict[str, Callable[[Rounds], Trit]] = {
@@ -483,8 +465,9 @@ def one(seed: int, number: int, tally: Tally) -> None:
             right = played(adaboost(points, learner, rng))
             tally.count("boosting")
             runs = {"right": right}
-            for mistake in rng.choice([*MISTAKES], 1):
-                runs[mistake] = played(adaboost(points, learner, rng, **MISTAKES[mistake]))
+            for how in rng.choice([*MISTAKES], 1):
+                wrong = adaboost(points, learner, rng, MISTAKES[how], how != "not normalised")
+                runs[how] = played(wrong)
             for change in rng.choice([*CHANGES], 3, replace=False):
                 runs[change] = CHANGES[change](right, rng)
             for how, run in runs.items():

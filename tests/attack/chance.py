@@ -9,19 +9,7 @@ least: p well above their δ must not pass. One that goes the other way is wrong
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-from flint import arb
-
-import gammabar as gb
-from gammabar.solvers import Iterate
-
-from .arithmetic import Trit, balls, doubles, zeros
-from .data import Data
-from .driver import Tally, Truths, as_own, ask
+from .driver import *
 from .facts import Facts
 from .jst import smoothed_margin
 

@@ -10,18 +10,10 @@ In the space of a kernel w and gradients are coefficients of the rows, and so ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cached_property, partial
 from itertools import islice
-from typing import Any
 
-import numpy as np
-from flint import arb
-
-from .arithmetic import *
 from .changes import RIGHT, WRONG
-from .data import Data
-from .driver import Solver, Tally, Truths, as_own, ask, attempt
+from .driver import *
 
 #: Steps that the statements check on a problem that is given.
 STEPS = 30
@@ -141,26 +133,23 @@ class Delivered:
         )
 
 
-def plain_step(d: Delivered) -> Trit:
-    wrong = any(
-        d.wrong_step(t, w, d.f.eta, 0)
-        or d.false_report(t, {"gradient": (d.f.gradient(w), d.f.mass(w))})
-        for t, w in enumerate(d.w[:-1])
-    )
-    return False if wrong or (d.w[0] != 0).any() else None
+@false_if
+def plain_step(d: Delivered) -> Iterator[Any]:
+    yield (d.w[0] != 0).any()
+    for t, w in enumerate(d.w[:-1]):
+        said = {"gradient": (d.f.gradient(w), d.f.mass(w))}
+        yield d.wrong_step(t, w, d.f.eta, 0) or d.false_report(t, said)
 
 
-def accelerated_step(d: Delivered) -> Trit:
-    if (d.w[0] != 0).any():
-        return False
+@false_if
+def accelerated_step(d: Delivered) -> Iterator[Any]:
+    yield (d.w[0] != 0).any()
     for t, w in enumerate(d.w[:-1]):
         back = d.w[max(t - 1, 0)]
         v, size = w + share(d.f) * (w - back), length(w) + length(back)
         gradient = (d.f.gradient(v), d.f.mass(v) + d.f.beta * size)
         said = {"gradient": gradient, "v": (v, size), "momentum": (v - w, size)}
-        if d.wrong_step(t, v, 1 / d.f.beta, size) or d.false_report(t, said):
-            return False
-    return None
+        yield d.wrong_step(t, v, 1 / d.f.beta, size) or d.false_report(t, said)
 
 
 def rate(bound: Callable[[Risk, int, arb], arb]) -> Callable[[Delivered], Trit]:
@@ -182,18 +171,17 @@ def rate(bound: Callable[[Risk, int, arb], arb]) -> Callable[[Delivered], Trit]:
     return truth
 
 
-def enough_steps(d: Delivered) -> Trit:
+@false_if
+def enough_steps(d: Delivered) -> Iterator[bool]:
     """T ≥ κ log(B²β/2ε) steps leave ε, for four ε, each at the first such T."""
     if d.f.optimum is None:
-        return None
+        return
     _, high, norm = d.f.optimum
     for part in (arb("0.9"), arb("0.5"), arb("0.1"), arb("0.001")):
         needed = -d.f.kappa * part.log()
         for T in (T for T in range(1, len(d.w)) if T - 1 < needed <= T):
             left = d.f.value(d.w[T]) - high
-            if left > part * norm**2 * d.f.beta / 2 * (1 + FINE):
-                return False
-    return None
+            yield left > part * norm**2 * d.f.beta / 2 * (1 + FINE)
 
 
 CLAIMS: dict[str, dict[str, Callable[[Delivered], Trit]]] = {

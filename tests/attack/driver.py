@@ -13,7 +13,7 @@ import gammabar as gb
 from gammabar.harness.registry import load_statements
 from gammabar.solvers import Iterate
 
-from .arithmetic import Trit, Unfit
+from .data import *
 
 Kind = TypeVar("Kind", bound=type)
 #: Statement → what is true of the delivered numbers, asked after the verdict; None: not known.

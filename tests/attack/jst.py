@@ -7,6 +7,7 @@ the logistic one. What is reported of g_t, μ_t and ν_t must be what follows fr
 from __future__ import annotations
 
 from functools import cached_property, partial
+from itertools import count
 
 from .facts import *
 from .jst_mirror import APPENDIX_B, divergence
@@ -19,25 +20,18 @@ SMALL, GIANT = 0.5, 2.0**45
 # The methods
 
 
-def dual_acceleration(data: Data, rng: Any) -> Iterator[Step]:
-    """Algorithm 1 with θ_t = 1, β_t = t/(t+1); rows of A are −z_i."""
-    yield from _accelerated(data, softmax, 1)
+def dual_acceleration(data: Data, rng: Any, logistic: bool = False) -> Iterator[Step]:
+    """Algorithm 1 with θ_t = 1, β_t = t/(t+1); rows of A are −z_i.
 
-
-def logistic_acceleration(data: Data, rng: Any) -> Iterator[Step]:
-    """Section 5.1 with the step of eq. (C.4): w_{t+1} = w_t + (g_t + Aᵀ∇ψ)/n."""
-    yield from _accelerated(data, logistic_weights, data.n)
-
-
-def _accelerated(data: Data, weights: Callable[[Vector], Vector], rho: int) -> Iterator[Step]:
+    With the logistic loss (Section 5.1) the step is that of eq. (C.4): (g_t + Aᵀ∇ψ)/n.
+    """
     w = g = zeros(data.dimension)
-    t = 0
-    while True:
+    for t in count():
         yield Step(w)
-        pull = data.combine(weights(data.scores(w, True)), True)
+        scores = data.scores(w, True)
+        pull = data.combine(logistic_weights(scores) if logistic else softmax(scores), True)
         g = fmpq(t, t + 1) * (g + pull)
-        w = w + (g + pull) * fmpq(1, rho)
-        t += 1
+        w = w + (g + pull) * fmpq(1, data.n if logistic else 1)
 
 
 def in_doubles(data: Data, rng: np.random.Generator, steps: int) -> np.ndarray:
@@ -73,22 +67,17 @@ def sampling(
 
     def run(data: Data, rng: Any) -> Iterator[Step]:
         w = g = zeros(data.dimension)
-        t = 0
-        while True:
+        for t in count():
             q = softmax(data.scores(w, True))
             weights = doubles(q)
-            i = int(rng.choice(data.n, p=weights / weights.sum())) if not unlikely else _rarest(q)
+            rarest = min(range(data.n), key=lambda i, q=q: q[i].mid())
+            i = rarest if unlikely else int(rng.choice(data.n, p=weights / weights.sum()))
             yield Step(w, {"i": i, "dual": q})
             row = data.row(i, True)
             g = fmpq(t, t + 1) * momentum * (g + row)
             w = w + arb(theta) * (g + row)
-            t += 1
 
     return run
-
-
-def _rarest(q: Vector) -> int:
-    return min(range(len(q)), key=lambda i: q[i].mid())
 
 
 def cotter(averaged: bool) -> Callable[[Data, Any], Iterator[Step]]:
@@ -99,15 +88,13 @@ def cotter(averaged: bool) -> Callable[[Data, Any], Iterator[Step]]:
 
     def run(data: Data, rng: Any) -> Iterator[Step]:
         v = whole = zeros(data.dimension)
-        t = 0
-        while True:
+        for t in count():
             scores = data.scores(v, True)
             lowest = [i for i, s in enumerate(scores) if not any(s > other for other in scores)]
             i = int(rng.choice(lowest))
             yield Step(fmpq(1, max(t, 1)) * whole if averaged else v, {"v": v, "i": i})
             v = _projected(data, v + data.row(i, True) / arb(t + 1).sqrt())
             whole = whole + v
-            t += 1
 
     return run
 
@@ -356,12 +343,21 @@ def _lowest(f: Facts, t: int, v: Vector) -> Iterator[Side]:
 
 
 def each(side: Callable[[Facts, int], Side], since: int = 1) -> Sides:
-    """A bound at every t from `since` on."""
+    """A claim at every t from `since` on."""
     return lambda f: (side(f, t) for t in range(since, len(f.w)))
+
+
+def at_each(side: Callable[[Facts, int], Side], separable: bool = False, since: int = 1) -> Truth:
+    return bound(each(side, since), separable)
 
 
 def ln(t: int) -> arb:
     return arb(t).log()
+
+
+def old_rate(f: Facts, t: int, gamma: arb) -> arb:
+    """Theorem 3.1(1): γ̄ minus its bound."""
+    return gamma - 4 * (1 + f.log_n) * (1 + 2 * ln(t + 1)) / (gamma * (t + 1) ** 2)
 
 
 def theorem_3_1_2(f: Facts) -> Iterator[Side]:
@@ -372,11 +368,9 @@ def theorem_3_1_2(f: Facts) -> Iterator[Side]:
 
 
 def gap(f: Facts) -> Iterator[Side]:
-    least = None
     for t in f.updates():
-        now = f.length(f.mu[t])
-        least = now if least is None else least.min(now)
         if f.moved(t):
+            least = smallest(f.length(v) for v in f.mu[1 : t + 1])
             yield least - f.margin(t), (f.data.n * largest(f.q[t])).log() / f.norm[t]
 
 
@@ -423,15 +417,14 @@ def multiclass_printed(f: Facts) -> Iterator[Side]:
     top = arb(2).sqrt()
     for t in f.updates():
         if f.moved(t):
-            rate = 4 * (1 + f.log_n) * (1 + 2 * ln(t + 1)) / (top * f.gamma * (t + 1) ** 2)
-            yield top * f.gamma - rate, -top * largest(f.scores[t]) / f.norm[t]
+            yield old_rate(f, t, top * f.gamma), -top * largest(f.scores[t]) / f.norm[t]
 
 
-def equation_c10(f: Facts) -> Iterator[Side]:
-    for t in range(len(f.w) - 1):
-        inverse = fmpq(t + 2, 2)
-        least = inverse**2 * f.mu_squares[t + 1] - inverse * (inverse - 1) * f.mu_squares[t]
-        yield (least + inverse * f.nu_squares[t]) / (2 * f.rho), f.psi(t) - f.psi(t + 1)
+def equation_c10(f: Facts, t: int) -> Side:
+    """The step to t."""
+    inverse = fmpq(t + 1, 2)
+    least = inverse**2 * f.mu_squares[t] - inverse * (inverse - 1) * f.mu_squares[t - 1]
+    return (least + inverse * f.nu_squares[t - 1]) / (2 * f.rho), f.psi(t - 1) - f.psi(t)
 
 
 def lemma_c11(f: Facts) -> Iterator[Side]:
@@ -441,11 +434,10 @@ def lemma_c11(f: Facts) -> Iterator[Side]:
         yield f.norm[t], path(f, t) + COARSE * (path(f, t) + f.size(t) + t)
 
 
-def identity_c12(f: Facts) -> Iterator[Side]:
+def identity_c12(f: Facts, t: int) -> Side:
     """w_t = (Aᵀq_0 − Aᵀq_t + Σ_{j<t} Aᵀμ_{j+1}/λ_j)/ρ."""
-    for t in f.updates():
-        due = (f.pull[0] - f.pull[t] + summed(t, f.mu[1:])) * fmpq(1, f.rho)
-        yield f.length(f.w[t] - due), COARSE * (f.size(t) + (t + 1) ** 2 * _mass(f, t))
+    due = (f.pull[0] - f.pull[t] + summed(t, f.mu[1:])) * fmpq(1, f.rho)
+    return f.length(f.w[t] - due), COARSE * (f.size(t) + (t + 1) ** 2 * _mass(f, t))
 
 
 def bounded_length(printed: bool) -> Sides:
@@ -467,9 +459,14 @@ def bounded_length(printed: bool) -> Sides:
     return sides
 
 
-def of_one_optimum(truth: Truth) -> Truth:
-    """A claim about q̄, of which the harness may have another if there are several."""
-    return lambda f: truth(f) if f.data.unique else None
+def lemma_c2(f: Facts) -> Trit:
+    """About q̄, of which the harness may have another if there are several."""
+
+    def side(f: Facts, t: int) -> Side:
+        right = 4 * f.rho * divergence(f) / (t + 1) ** 2
+        return (f.mu_squares[t] - f.gamma_squared) / 2, right
+
+    return at_each(side)(f) if f.data.unique else None
 
 
 def sum_c12(f: Facts, t: int, start: arb) -> Side:
@@ -487,112 +484,98 @@ def half_margin(f: Facts, t: int) -> Side:
     return f.gamma / 2 - 4 * f.log_n / (f.gamma * (t + 1) ** 2), f.margin(t)
 
 
+def half_length(f: Facts, t: int) -> Side:
+    left = f.gamma / 2 * f.norm[t] - _of_next(f, t) / (2 * f.rho)
+    return left, 4 * f.norm[t] / (t + 1) ** 2
+
+
+def sharp(f: Facts, t: int) -> Side:
+    """γ̄ − 4ρψ(0)/(γ̄t(t+3)) ≤ γ(w_t)."""
+    return f.gamma - 4 * f.rho * f.start / (f.gamma * t * (t + 3)), f.margin(t)
+
+
+def mu_printed(f: Facts, t: int) -> Side:
+    """Zᵀμ_t = 2q_t/t, for n = d: −Aᵀμ_t on the left."""
+    return length(f.mu[t] + fmpq(2, t) * f.q[t]), COARSE * (2 + f.length(f.mu[t]))
+
+
+def self_certified(f: Facts) -> Iterator[Side]:
+    return ((f.gamma - f.margin(t), f.log_n / f.norm[t]) for t in f.updates() if f.moved(t))
+
+
 # Statement → truth
 
-_LEMMA_3_2 = each(
+_LEMMA_3_2 = at_each(
     lambda f, t: ((f.mu_squares[t] - f.gamma_squared) / 2, 4 * f.log_n / (t + 1) ** 2)
 )
-_LEMMA_3_5 = each(lambda f, t: ((_of_mu(f, t) + _of_nu(f, t)) / 2, f.log_n - f.psi(t)))
+_LEMMA_3_5 = at_each(lambda f, t: ((_of_mu(f, t) + _of_nu(f, t)) / 2, f.log_n - f.psi(t)))
 
 ALGORITHM_1: dict[str, Truth] = {
-    "jst.thm3.1.1": bound(
-        each(
-            lambda f, t: (
-                f.gamma - 4 * (1 + f.log_n) * (1 + 2 * ln(t + 1)) / (f.gamma * (t + 1) ** 2),
-                f.margin(t),
-            )
-        ),
-        True,
-    ),
+    "jst.thm3.1.1": at_each(lambda f, t: (old_rate(f, t, f.gamma), f.margin(t)), True),
     "jst.thm3.1.2": bound(theorem_3_1_2),
-    "jst.lem3.2": bound(_LEMMA_3_2),
-    "jst.lem3.5": bound(_LEMMA_3_5),
-    "jst.lem3.6.lower": bound(each(lambda f, t: (f.gamma * fmpq(t * (t + 3), 4), f.norm[t]))),
+    "jst.lem3.2": _LEMMA_3_2,
+    "jst.lem3.5": _LEMMA_3_5,
+    "jst.lem3.6.lower": at_each(lambda f, t: (f.gamma * fmpq(t * (t + 3), 4), f.norm[t])),
     "jst.lem3.6.upper": equation(
         each(lambda f, t: ((f.norm[t] - path(f, t)).max(arb(0)), path(f, t) + f.size(t) + t))
     ),
-    "jst.eq3.8": bound(each(lambda f, t: (_of_nu(f, t) / 2, f.log_n - f.psi(t)))),
-    "jst.eq3.10": bound(each(lambda f, t: (f.gamma * (t + 1) ** 2 / 4, f.norm[t])), True),
-    "jst.prop3.7.fixed": bound(each(half_margin), True),
+    "jst.eq3.8": at_each(lambda f, t: (_of_nu(f, t) / 2, f.log_n - f.psi(t))),
+    "jst.eq3.10": at_each(lambda f, t: (f.gamma * (t + 1) ** 2 / 4, f.norm[t]), True),
+    "jst.prop3.7.fixed": at_each(half_margin, True),
     "jst.lem3.4.primal": step(primal_step),
     "jst.sec1.quarter.fixed": stop(quarter),
-    "gb.sharp": bound(
-        each(lambda f, t: (f.gamma - 4 * f.log_n / (f.gamma * t * (t + 3)), f.margin(t))), True
-    ),
-    "gb.selfcert": bound(
-        lambda f: ((f.gamma - f.margin(t), f.log_n / f.norm[t]) for t in f.updates() if f.moved(t)),
-        True,
-    ),
+    "gb.sharp": at_each(sharp, True),
+    "gb.selfcert": bound(self_certified, True),
     "gb.gap": bound(gap),
 }
+_LEMMA_C_7 = at_each(
+    lambda f, t: ((_of_mu(f, t) + _of_nu(f, t)) / (2 * f.rho), f.psi(0) - f.psi(t))
+)
 #: Appendix C: of either loss and either form. Its lemmas judge what is reported of μ_t and ν_t.
 APPENDIX_C: dict[str, Truth] = {
-    "jst.lemC.2": claiming(
-        of_one_optimum(
-            bound(
-                each(
-                    lambda f, t: (
-                        (f.mu_squares[t] - f.gamma_squared) / 2,
-                        4 * f.rho * divergence(f) / (t + 1) ** 2,
-                    )
-                )
-            )
-        ),
-        mu=1,
-    ),
+    "jst.lemC.2": claiming(lemma_c2, mu=1),
     "jst.lemC.3": claiming(step(primal_step), mu=0, nu=0, momentum=0),
-    "jst.lemC.7": claiming(
-        bound(
-            each(lambda f, t: ((_of_mu(f, t) + _of_nu(f, t)) / (2 * f.rho), f.psi(0) - f.psi(t)))
-        ),
-        mu=1,
-        nu=0,
-    ),
-    "jst.eqC.10": claiming(bound(equation_c10), mu=1, nu=0),
+    "jst.lemC.7": claiming(_LEMMA_C_7, mu=1, nu=0),
+    "jst.eqC.10": claiming(at_each(equation_c10), mu=1, nu=0),
     "jst.lemC.11": claiming(not_true(bound(lemma_c11)), nu=0),
-    "jst.lemC.12.identity": claiming(step(identity_c12), mu=1),
+    "jst.lemC.12.identity": claiming(step(each(identity_c12)), mu=1),
     # As printed with ln n, and with ψ(0).
-    "jst.lemC.12.sum": claiming(bound(each(lambda f, t: sum_c12(f, t, f.log_n))), mu=1),
-    "jst.lemC.12.sum.fixed": claiming(bound(each(lambda f, t: sum_c12(f, t, f.start))), mu=1),
-    "jst.eqC.13": claiming(bound(each(lambda f, t: equation_c13(f, t, f.log_n))), mu=1, nu=0),
-    "jst.eqC.13.fixed": claiming(bound(each(lambda f, t: equation_c13(f, t, f.start))), mu=1, nu=0),
+    "jst.lemC.12.sum": claiming(at_each(lambda f, t: sum_c12(f, t, f.log_n)), mu=1),
+    "jst.lemC.12.sum.fixed": claiming(at_each(lambda f, t: sum_c12(f, t, f.start)), mu=1),
+    "jst.eqC.13": claiming(at_each(lambda f, t: equation_c13(f, t, f.log_n)), mu=1, nu=0),
+    "jst.eqC.13.fixed": claiming(at_each(lambda f, t: equation_c13(f, t, f.start)), mu=1, nu=0),
     "jst.appC.length": not_true(bound(bounded_length(True))),
     "jst.appC.length.fixed": not_true(bound(bounded_length(False))),
 }
 #: Algorithm 1 that reports something beside w, and what is false as it is printed.
 REPORTED: dict[str, Truth] = {
     "jst.thm3.1.2": claiming(bound(theorem_3_1_2), momentum=1),
-    "jst.lem3.2": claiming(bound(_LEMMA_3_2), in_simplex, mu=1),
+    "jst.lem3.2": claiming(_LEMMA_3_2, in_simplex, mu=1),
     "jst.lem3.4.momentum": step(momentum_is_a_sum),
     "jst.lem3.4.mu.fixed": step(mu_is_momentum),
-    # Zᵀμ_t = 2q_t/t as printed, for n = d: −Aᵀμ_t on the left.
-    "jst.lem3.4.mu": step(
-        each(lambda f, t: (length(f.mu[t] + fmpq(2, t) * f.q[t]), COARSE * (2 + f.length(f.mu[t]))))
-    ),
+    "jst.lem3.4.mu": step(each(mu_printed)),
     "jst.lem3.4.primal": step(primal_step),
-    "jst.lem3.5": bound(_LEMMA_3_5),
+    "jst.lem3.5": _LEMMA_3_5,
     "jst.eq3.9": bound(equation_3_9, True),
-    "jst.prop3.7": bound(each(half_margin, 0), True),
-    "jst.prop3.7.charitable": bound(each(half_margin, 0), True),
+    "jst.prop3.7": at_each(half_margin, True, since=0),
+    "jst.prop3.7.charitable": at_each(half_margin, True, since=0),
     "jst.sec1.quarter": stop(partial(quarter, since=0)),
     "jst.sec1.quarter.charitable": stop(partial(quarter, since=0)),
     "jst.thm5.1": not_true(bound(multiclass_printed, True)),
-    "jst.appC.half": bound(
-        each(
-            lambda f, t: (
-                f.gamma / 2 * f.norm[t] - _of_next(f, t) / (2 * f.rho),
-                4 * f.norm[t] / (t + 1) ** 2,
-            )
-        ),
-        True,
-    ),
+    "jst.appC.half": at_each(half_length, True),
     **APPENDIX_C,
 }
-_RATE = bound(
-    each(lambda f, t: (f.gamma - 4 * f.rho * f.start / (f.gamma * t * (t + 3)), f.margin(t))), True
-)
-_SAMPLED = {"gb.jst.sampling.step": step(sampling_step), "gb.jst.sampling.draws": step(draws)}
 _ASCENT = {"gb.jst.cotter.step": step(ascent_step)}
+
+
+def sampler(theta: float, momentum: bool = False) -> Method:
+    """Algorithm 2; with momentum, of the step 1, nothing is claimed of the draws."""
+    claims = {"gb.jst.sampling.step": step(sampling_step)}
+    claims |= {} if momentum else {"gb.jst.sampling.draws": step(draws)}
+    settings = {"momentum": momentum} | ({} if momentum else {"step": theta})
+    run = sampling(theta, momentum)
+    return Method("adaptive-sampling", run, claims, settings=settings, says=weights_of)
+
 
 METHODS: dict[str, Method] = {
     "dual_acceleration": Method("dual-acceleration", dual_acceleration, ALGORITHM_1),
@@ -607,33 +590,15 @@ METHODS: dict[str, Method] = {
     ),
     "logistic_acceleration": Method(
         "dual-acceleration",
-        logistic_acceleration,
-        {"jst.sec5.1.rate": _RATE, **APPENDIX_C},
+        partial(dual_acceleration, logistic=True),
+        {"jst.sec5.1.rate": at_each(sharp, True), **APPENDIX_C},
         settings={"loss": "logistic"},
         says=momentum_of,
         facts=LogisticFacts,
     ),
-    "adaptive_sampling": Method(
-        "adaptive-sampling",
-        sampling(SMALL, False),
-        _SAMPLED,
-        settings={"momentum": False, "step": SMALL},
-        says=weights_of,
-    ),
-    "momentum_sampling": Method(
-        "adaptive-sampling",
-        sampling(1.0, True),
-        {"gb.jst.sampling.step": step(sampling_step)},
-        settings={"momentum": True},
-        says=weights_of,
-    ),
-    "giant_sampling": Method(
-        "adaptive-sampling",
-        sampling(GIANT, False),
-        _SAMPLED,
-        settings={"momentum": False, "step": GIANT},
-        says=weights_of,
-    ),
+    "adaptive_sampling": sampler(SMALL),
+    "momentum_sampling": sampler(1.0, momentum=True),
+    "giant_sampling": sampler(GIANT),
     "cotter": Method("batch-perceptron-cotter", cotter(True), _ASCENT, says_if_wrong=means_of),
     "cotter_last": Method(
         "batch-perceptron-cotter",

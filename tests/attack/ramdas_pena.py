@@ -6,6 +6,8 @@ counts of the loops are judged by what follows from the delivered numbers.
 
 from __future__ import annotations
 
+from itertools import count
+
 from .facts import *
 from .tyurin import mistakes
 
@@ -38,8 +40,8 @@ def temperature(k: int, hot: int = 1) -> fmpq:
 
 def kernel_perceptron(data: Data, rng: Any) -> Iterator[Step]:
     """Algorithms 2 and 3 (NKP): k α_k counts the rows of smallest score."""
-    counts, k = vec([0] * data.n), 0
-    while True:
+    counts = vec([0] * data.n)
+    for k in count():
         scores = data.gram @ counts
         over = "separated" if all(s > 0 for s in scores) else ""
         dual = counts * fmpq(1, max(k, 1))
@@ -47,7 +49,6 @@ def kernel_perceptron(data: Data, rng: Any) -> Iterator[Step]:
         if over:
             return
         counts[_least(scores, rng)] += 1
-        k += 1
 
 
 def von_neumann(data: Data, rng: Any) -> Iterator[Step]:
@@ -75,19 +76,10 @@ def von_neumann(data: Data, rng: Any) -> Iterator[Step]:
             return
 
 
-def smoothed_perceptron(data: Data, rng: Any) -> Iterator[Step]:
-    """Algorithm 4 (SNKP)."""
-    yield from _smoothed(data, None)
-
-
-def exiting_perceptron(data: Data, rng: Any) -> Iterator[Step]:
-    """The same with the exit ‖p_k‖ ≤ ε."""
-    yield from _smoothed(data, EPSILON)
-
-
-def _smoothed(data: Data, epsilon: fmpq | None) -> Iterator[Step]:
-    alpha, p, k = uniform(data.n), vec([]), 0
-    while True:
+def smoothed_perceptron(data: Data, rng: Any, epsilon: fmpq | None = None) -> Iterator[Step]:
+    """Algorithm 4 (SNKP); with ε, and the exit ‖p_k‖ ≤ ε."""
+    alpha, p = uniform(data.n), vec([])
+    for k in count():
         mu = temperature(k)
         w = data.combine(alpha, True)
         scores = data.scores(w, True)
@@ -99,14 +91,14 @@ def _smoothed(data: Data, epsilon: fmpq | None) -> Iterator[Step]:
         yield Step(w, {"p": p, "dual": alpha, **_halt(over), "mu": mu})
         if over:
             return
-        alpha, k = _next(alpha, p, answer, fmpq(2, k + 3)), k + 1
+        alpha = _next(alpha, p, answer, fmpq(2, k + 3))
 
 
 def _call(data: Data, q: Vector, small: Any) -> Iterator[tuple[Vector, Vector, int, fmpq, bool]]:
     """Algorithm 6 from q: α_k, p_k, k, μ_k, and whether Gα > 0; ends where ‖p_k‖² < small."""
     gram = data.gram / data.radius_squared
-    alpha, p, k = q, vec([]), 0
-    while True:
+    alpha, p = q, vec([])
+    for k in count():
         mu, scores = temperature(k, data.n), gram @ alpha
         answer = nearest_in_simplex(q - scores / mu)
         p = _mixed(p, answer, fmpq(2, k + 2)) if k else answer
@@ -114,7 +106,7 @@ def _call(data: Data, q: Vector, small: Any) -> Iterator[tuple[Vector, Vector, i
         yield alpha, p, k, mu, over
         if over or p @ gram @ p < small:
             return
-        alpha, k = _next(alpha, p, answer, fmpq(2, k + 3)), k + 1
+        alpha = _next(alpha, p, answer, fmpq(2, k + 3))
 
 
 def smoothed_von_neumann(data: Data, rng: Any) -> Iterator[Step]:
@@ -149,9 +141,9 @@ def winnow(data: Data, rng: Any) -> Iterator[Step]:
     """
     if not data.linear:
         raise Unfit("multiplicative weights need coordinates")
-    d, t = data.dimension, 0
+    d = data.dimension
     summed = zeros(d)
-    while True:
+    for t in count():
         raw = exp((arb(d).log() / (t + 1)).sqrt() * summed)
         w = raw / raw.sum()
         scores = data.scores(w, False)
@@ -162,7 +154,6 @@ def winnow(data: Data, rng: Any) -> Iterator[Step]:
         row = data.row(_least_ball(scores, rng), False)
         if most(row) > 0:
             summed = summed + row / most(row)
-        t += 1
 
 
 def _least_ball(scores: Vector, rng: Any) -> int:
@@ -309,16 +300,13 @@ ENTROPY, NEAREST = Smoothed(True), Smoothed(False)
 def smoothed_step(steps: Smoothed) -> Truth:
     """Algorithms 4 and 6 as printed; the latter returns where ‖p_k‖_G < δ."""
 
-    def truth(f: Facts) -> Trit:
+    def wrong(f: Facts) -> Iterator[bool]:
         q = uniform(f.data.n)
         for k in range(len(f.w)):
-            if steps.wrong_step(f, k, k, q) or wrong_halt(f, k):
-                return False
-            if steps is NEAREST and _wrong_return(f, k):
-                return False
-        return None
+            yield steps.wrong_step(f, k, k, q) or wrong_halt(f, k)
+            yield steps is NEAREST and _wrong_return(f, k)
 
-    return truth
+    return false_if(wrong)
 
 
 def _wrong_return(f: Facts, k: int) -> bool:
@@ -333,40 +321,42 @@ def _wrong_return(f: Facts, k: int) -> bool:
 def averages(steps: Smoothed) -> Truth:
     """Whether p_k is what follows from the iterates: a bound on ‖p_k‖_G is about that one."""
 
-    def truth(f: Facts) -> Trit:
-        q = uniform(f.data.n)
-        return False if any(steps.wrong_p(f, k, k, q) for k in range(len(f.w))) else None
-
-    return truth
+    return false_if(lambda f: (steps.wrong_p(f, k, k, uniform(f.data.n)) for k in range(len(f.w))))
 
 
-def simplex(f: Facts) -> Trit:
+def exits(f: Facts) -> Trit:
+    """Gα_k > 0 or ‖p_k‖_G ≤ ε for some k ≤ 2√(2 ln n)/ε; not known where p_k does not follow."""
+    goals, q = separated(f), uniform(f.data.n)
+    for k, over in enumerate(goals):
+        if over is not True:
+            known = f.said(k, "p") is not None and not ENTROPY.wrong_p(f, k, k, q)
+            small = sign(EPSILON**2 - _p_square(f, k), True) if known else None
+            goals[k] = True if small else None if over is None else small
+    return reached(2 * (2 * f.log_n).sqrt() / EPSILON, goals)
+
+
+@false_if
+def simplex(f: Facts) -> Iterator[Any]:
     """α_k and p_k are distributions (but for α_0 = 0), and w_k = Aᵀα_k."""
     for k in range(len(f.w)):
         alpha, p = f.said(k, "dual"), f.said(k, "p")
         if k == 0 and alpha is not None and all(v == 0 for v in [*alpha, *f.w[0]]):
             alpha = None
-        if alpha is not None and unlike(f, k, alpha):
-            return False
+        yield alpha is not None and unlike(f, k, alpha)
         for v in (v for v in (alpha, p) if v is not None):
-            if (v < 0).any() or abs(v.sum() - 1) > FINE:
-                return False
-    return None
+            yield (v < 0).any() or abs(v.sum() - 1) > FINE
 
 
-def von_neumann_step(f: Facts) -> Trit:
+@false_if
+def von_neumann_step(f: Facts) -> Iterator[Any]:
     """Algorithm 5 as printed, with the weights p_k that it reports."""
     for k in range(len(f.w)):
         p = f.said(k, "dual")
         if p is None:
-            return None
-        if unlike(f, k, p) or (k == 0 and total(p - uniform(f.data.n)) > FINE):
-            return False
-        if f.extras[k].get("halt") == "certificate" and square(f, p) > EPSILON**2 + FINE:
-            return False
-        if k + 1 < len(f.w) and _wrong_search(f, k, p, f.said(k + 1, "dual")):
-            return False
-    return None
+            return
+        yield unlike(f, k, p) or (k == 0 and total(p - uniform(f.data.n)) > FINE)
+        yield f.extras[k].get("halt") == "certificate" and square(f, p) > EPSILON**2 + FINE
+        yield k + 1 < len(f.w) and _wrong_search(f, k, p, f.said(k + 1, "dual"))
 
 
 def _wrong_search(f: Facts, k: int, p: Vector, after: Vector | None) -> bool:
@@ -388,28 +378,21 @@ def _wrong_search(f: Facts, k: int, p: Vector, after: Vector | None) -> bool:
     return True
 
 
-def perceptron_step(f: Facts) -> Trit:
+@false_if
+def perceptron_step(f: Facts) -> Iterator[Any]:
     """Algorithm 3 as printed: (k+1) α_{k+1} − k α_k is a distribution on rows of smallest score."""
     for k in range(len(f.w)):
         alpha = f.said(k, "dual")
         if alpha is None:
-            return None
-        start = k == 0 and any(v != 0 for v in [*alpha, *f.w[0]])
-        if start or unlike(f, k, alpha) or wrong_halt(f, k):
-            return False
+            return
+        yield k == 0 and any(v != 0 for v in [*alpha, *f.w[0]])
+        yield unlike(f, k, alpha) or wrong_halt(f, k)
         after = f.said(k + 1, "dual") if k + 1 < len(f.w) else None
         if after is not None:
             move, low = (k + 1) * after - k * alpha, f.smallest(k) + 4 * blur(f, k)
-            outside = sum(
-                (
-                    abs(v) if s > low else (-v).max(arb(0))
-                    for v, s in zip(move, f.scores[k], strict=True)
-                ),
-                arb(0),
-            )
-            if outside + abs(move.sum() - 1) > PART:
-                return False
-    return None
+            pairs = zip(move, f.scores[k], strict=True)
+            outside = sum((abs(v) if s > low else (-v).max(arb(0)) for v, s in pairs), arb(0))
+            yield outside + abs(move.sum() - 1) > PART
 
 
 def coordinate_step(f: Facts) -> Iterator[Side]:
@@ -421,7 +404,8 @@ def coordinate_step(f: Facts) -> Iterator[Side]:
         yield best_side([(f.length(move - row), PART * f.length(row) + rounded) for row in rows])
 
 
-def subgradient(f: Facts) -> Trit:
+@false_if
+def subgradient(f: Facts) -> Iterator[Any]:
     """Equation (10): (f_k − f_{k+1})/θ_k is a subgradient of L(f) = ½‖f‖² − min_i ⟨a_i, f⟩ at f_k.
 
     With h = (k+1) f_{k+1} − k f_k, at the points (1 ± 2⁻¹⁰) f_k: |⟨h, f_k⟩ − min| ≤ 2⁻¹¹‖f_k‖².
@@ -431,25 +415,20 @@ def subgradient(f: Facts) -> Trit:
         gap = (k + 1) * inner - k * f.squared(f.w[k]) - f.smallest(k)
         size = blur(f, k) + blur(f, k + 1)
         near = f.squared(f.w[k]) * arb(2) ** -11 + 8 * (k + 1) * size * (1 + f.norm[k])
-        if abs(gap) > near:
-            return False
-    return None
+        yield abs(gap) > near
 
 
-def winnow_step(f: Facts) -> Trit:
+@false_if
+def winnow_step(f: Facts) -> Iterator[Any]:
     """Multiplicative weights: w_{t+1} ∝ w_t^{η'/η} exp(η' a_i/‖a_i‖_∞)."""
-    if total(f.w[0] - uniform(f.data.dimension)) > FINE:
-        return False
+    yield total(f.w[0] - uniform(f.data.dimension)) > FINE
     for t in range(len(f.w) - 1):
-        if (f.w[t] < 0).any():
-            return False
+        yield (f.w[t] < 0).any()
         if (f.w[t] == 0).any():
-            return None
+            return
         near = f.smallest(t) + 4 * FINE * f.data.radius * f.norm[t]
         rows = (f.row(j) for j, s in enumerate(f.scores[t]) if not s > near)
-        if wrong_halt(f, t) or all(_far_from(f, t, row) for row in rows):
-            return False
-    return None
+        yield wrong_halt(f, t) or all(_far_from(f, t, row) for row in rows)
 
 
 def _far_from(f: Facts, t: int, row: Vector) -> bool:
@@ -490,30 +469,26 @@ def loops(f: Facts) -> Iterator[tuple[int, int, Vector]]:
         yield int(outer), int(inner), q
 
 
-def iterated_step(f: Facts) -> Trit:
+@false_if
+def iterated_step(f: Facts) -> Iterator[Any]:
     """Algorithm 7 as printed."""
     for at, (outer, k, q) in enumerate(loops(f)):
         told = f.extras[at]
-        if outer < 0 or NEAREST.wrong_step(f, at, k, q) or wrong_halt(f, at):
-            return False
+        yield outer < 0 or NEAREST.wrong_step(f, at, k, q) or wrong_halt(f, at)
         small, p = square(f, q), f.said(at, "p")
         if told.get("delta") is not None:
             delta = arb(float(told["delta"]))
-            if delta < 0 or abs((GAMMA * delta) ** 2 - small) > PART * small + FINE:
-                return False
-        if told.get("returned") and square(f, q if p is None else p) > small / GAMMA**2 + FINE:
-            return False
-    return None
+            yield delta < 0 or abs((GAMMA * delta) ** 2 - small) > PART * small + FINE
+        if told.get("returned"):
+            yield square(f, q if p is None else p) > small / GAMMA**2 + FINE
 
 
-def fair_loops(f: Facts) -> Trit:
+@false_if
+def fair_loops(f: Facts) -> Iterator[Any]:
     """The counts, p_k and q_t are those of the iterates; and each return is a return."""
     for at, (outer, k, q) in enumerate(loops(f)):
-        if outer < 0 or NEAREST.wrong_p(f, at, k, q):
-            return False
-        if k == 0 and outer and unlike(f, at, q):
-            return False
-    return None
+        yield outer < 0 or NEAREST.wrong_p(f, at, k, q)
+        yield k == 0 and outer and unlike(f, at, q)
 
 
 # Statement → truth
@@ -568,8 +543,8 @@ METHODS: dict[str, Method] = {
     "smoothed_perceptron": Method("snkp", smoothed_perceptron, _SNKP, settings={"epsilon": None}),
     "exiting_perceptron": Method(
         "snkp",
-        exiting_perceptron,
-        {"gb.snkp.any.exit": averages(ENTROPY)},
+        partial(smoothed_perceptron, epsilon=EPSILON),
+        {"gb.snkp.any.exit": not_true(exits)},
         settings={"epsilon": _SMALL},
     ),
     "iterated_von_neumann": Method(

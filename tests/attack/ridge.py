@@ -5,19 +5,9 @@ w* = (ΦᵀΦ + λI)⁻¹ Φᵀy,   α = (K + λI)⁻¹ y,   f(w) = ‖Φw − y
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
 
-import numpy as np
-from flint import arb
-
-import gammabar as gb
-from gammabar.solvers import Iterate
-
-from .arithmetic import *
-from .data import SCALES, entries, two_labels
-from .driver import Tally, Truths, as_own, ask, attempt
+from .driver import *
 
 Change = Callable[[Any, np.random.Generator], Any]
 
@@ -66,45 +56,6 @@ CHANGES: dict[str, Change] = {
 }
 
 
-@dataclass
-class Primal:
-    """w, and what it predicts."""
-
-    w: Any
-    off: float = 1.0
-
-    def predict(self, features: Any) -> Any:
-        return self.off * (np.asarray(features, dtype=float) @ self.w)
-
-
-@dataclass
-class Dual:
-    """α, and what it predicts (with the linear kernel)."""
-
-    alpha: Any
-    X: Any
-    off: float = 1.0
-
-    def predict(self, X: Any) -> Any:
-        kernel = np.asarray(X, dtype=float) @ np.asarray(self.X, dtype=float).T
-        return self.off * (kernel @ self.alpha)
-
-
-class Objective:
-    """‖Φw − y‖² + λ‖w‖² − ‖y‖², exactly, and rounded once."""
-
-    def __init__(self, X: Any, y: Any, strength: float, slope: float, value: float) -> None:
-        matrix, self.right = normal(X, y)
-        self.matrix, self.off = regularised(matrix, strength), (slope, value)
-
-    def gradient(self, w: Any) -> Any:
-        return self.off[0] * doubles(2 * (self.matrix @ balls(w) - self.right))
-
-    def value(self, w: Any) -> float:
-        at = balls(w)
-        return self.off[1] * to_double(at @ (self.matrix @ at - 2 * self.right))
-
-
 @as_own
 @dataclass(frozen=True)
 class Solver:
@@ -128,24 +79,41 @@ class Solver:
         self.kept.append((system, right, best, found))
         return found
 
-    def primal(self, X: Any, y: Any) -> Primal:
-        with bits():
-            return Primal(self._delivered("w", *normal(X, y)), self.offs.get("primal", 1.0))
+    def _predicts(self, part: str, values: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        off = self.offs.get(part, 1.0)
+        return lambda X: off * values(np.asarray(X, dtype=float))
 
-    def dual(self, X: Any, y: Any) -> Dual:
-        """A change of α is of one kernel: the others are right, and do not give it away."""
-        name = f"alpha, {self.kernel.partition(':')[0]}"
+    def primal(self, X: Any, y: Any) -> Any:
+        with bits():
+            w = self._delivered("w", *normal(X, y))
+        return SimpleNamespace(w=w, predict=self._predicts("primal", lambda Phi: Phi @ w))
+
+    def dual(self, X: Any, y: Any) -> Any:
+        """A change of α is of one kernel: the others are right, and do not give it away. Predicts
+        with the linear kernel."""
+        name, points = f"alpha, {self.kernel.partition(':')[0]}", np.asarray(X, dtype=float)
         with bits():
             alpha = self._delivered(name, kernel_matrix(X, self.kernel), balls(np.asarray(y)))
-        return Dual(alpha, X, self.offs.get("dual", 1.0))
+        predict = self._predicts("dual", lambda others: others @ points.T @ alpha)
+        return SimpleNamespace(alpha=alpha, predict=predict)
 
-    def objective(self, X: Any, y: Any) -> Objective:
+    def objective(self, X: Any, y: Any) -> Any:
+        """‖Φw − y‖² + λ‖w‖² − ‖y‖², exactly, and rounded once."""
+        slope, value = self.offs.get("slope", 1.0), self.offs.get("value", 1.0)
         with bits():
-            slope, value = self.offs.get("slope", 1.0), self.offs.get("value", 1.0)
-            return Objective(X, y, self.regularisation, slope, value)
+            matrix, right = normal(X, y)
+            matrix = regularised(matrix, self.regularisation)
+
+        def value_at(w: Any) -> float:
+            at = balls(w)
+            return value * to_double(at @ (matrix @ at - 2 * right))
+
+        gradient = lambda w: slope * doubles(2 * (matrix @ balls(w) - right))  # noqa: E731
+        return SimpleNamespace(gradient=gradient, value=value_at)
 
 
-def system(kept: list[Any]) -> Trit:
+@false_if
+def system(kept: list[Any]) -> Iterator[bool]:
     """(K + λI)α = y and (ΦᵀΦ + λI)w = Φᵀy, of all that was delivered.
 
     False for certain: what is delivered is far from the solution, and so is the right side that it
@@ -154,9 +122,7 @@ def system(kept: list[Any]) -> Trit:
     for matrix, right, best, found in kept:
         given = balls(found)
         residual = length(matrix @ given - right)
-        if residual > PART * length(right) and length(given - best) > PART * length(best):
-            return False
-    return None
+        yield residual > PART * length(right) and length(given - best) > PART * length(best)
 
 
 def one(seed: int, number: int, tally: Tally) -> None:

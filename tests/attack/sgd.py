@@ -8,20 +8,11 @@ method is run when it asks, and what was delivered is kept for the truth.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise, product
-from typing import Any
 
-import numpy as np
-from flint import arb, ctx
+from flint import ctx
 
-import gammabar as gb
-from gammabar.solvers import Iterate
-
-from .arithmetic import *
-from .data import Data
-from .driver import Tally, as_own, ask, attempt
+from .driver import *
 
 #: T and B of `gb.lec.sgd.step`.
 HORIZON, DISTANCE = 25, 1.5
@@ -53,7 +44,8 @@ class Wrong:
 @as_own
 @dataclass(frozen=True)
 class Solver:
-    """SGD with the options that the harness sets, in balls, or in plain doubles on `rows`."""
+    """SGD with the options that the harness sets: in balls, or on `rows` in doubles, by somebody
+    who knows no error bounds."""
 
     data: Any
     wrong: Wrong
@@ -90,48 +82,25 @@ class Solver:
             yield last
 
     def run(self, rng: Any) -> Iterator[tuple[Any, Any, int | None]]:
-        """w_t and w̄ as doubles, and the term of the step to w_t; the draws end with a None."""
-        steps = self._exact() if self.rows is None else self._plain()
-        next(steps)
-        index: int | None = None
-        for t, drawn in enumerate(chain([None], self._draws(rng))):
-            index = drawn
-            w, average = steps.send((t, index))
-            yield w, average, index
-
-    def _exact(self) -> Iterator[Any]:
-        """Algorithm 2 in balls; what is delivered is each w_t and w̄, rounded once."""
-        data, wrong = self.data, self.wrong
-        with ctx.workprec(self.precision):
-            eta = arb(self.distance) / (data.radius * arb(self.horizon).sqrt()) * arb(wrong.step)
-            w = before = total = zeros(data.dimension)
-        t, index = yield
-        while True:
+        """Algorithm 2: w_t and w̄, each rounded once, and the term of the step to w_t."""
+        wrong, data, rows = self.wrong, self.data, self.rows
+        number = arb if rows is None else float
+        rho = data.radius if rows is None else max(float(np.linalg.norm(row)) for row in rows)
+        w = zeros(data.dimension) if rows is None else np.zeros(len(rows[0]))
+        before, total = w, w
+        for t, index in enumerate(chain([None], self._draws(rng))):
             with ctx.workprec(self.precision):
                 if index is not None:
                     at, before = before if wrong.stale else w, w
-                    pull = slope(self.loss, data.scores(at, False)[index])
-                    if not wrong.stuck:
-                        w = w + wrong.sign * eta * pull * data.row(index, False)
+                    row = data.row(index, False) if rows is None else rows[index]
+                    score = data.scores(at, False)[index] if rows is None else arb(float(row @ at))
+                    eta = number(self.distance) / (rho * number(arb(self.horizon).sqrt()))
+                    pull = number(slope(self.loss, score)) * number(wrong.step) * eta
+                    w = w if wrong.stuck else w + wrong.sign * pull * row
                 total = total + w
-                delivered = doubles(w), doubles(arb(wrong.average) / (t + 1) * total)
-            t, index = yield delivered
-
-    def _plain(self) -> Iterator[Any]:
-        """The same in doubles, by somebody who knows no error bounds."""
-        rows, wrong = self.rows, self.wrong
-        rho = max(float(np.linalg.norm(row)) for row in rows)
-        eta = wrong.step * self.distance / (rho * self.horizon**0.5)
-        w = total = np.zeros(len(rows[0]))
-        t, index = yield
-        while True:
-            if index is not None and not wrong.stuck:
-                score = float(rows[index] @ w)
-                hinge = -1.0 if score < 1 else 0.0
-                pull = hinge if self.loss == "hinge" else -1 / (1 + np.exp(score))
-                w = w + wrong.sign * eta * pull * rows[index]
-            total = total + w
-            t, index = yield w, wrong.average * total / (t + 1)
+                mean = number(wrong.average) / (t + 1) * total
+                delivered = (doubles(w), doubles(mean)) if rows is None else (w, mean)
+            yield *delivered, index
 
 
 def wrong_run(data: Data, loss: str, run: list[Any]) -> bool:

@@ -18,6 +18,7 @@ from attack.driver import Tally, proved
 from attack.facts import Facts
 from attack.trial import KINDS, METHODS, Trial
 from gammabar.harness.registry import load_statements
+from gammabar.harness.verify import numbers
 from gammabar.harness.verify.iterate import View
 from gammabar.harness.verify.numbers import Decision, Relation
 from gammabar.problems import ProblemError
@@ -144,28 +145,27 @@ def test_a_door_that_rounds_is_found_out(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not any("npz" in fault for fault in tally.faults)
 
 
+def deciding(decision: Decision, **more: Any) -> dict[str, Any]:
+    """A harness that decides everything alike."""
+    return {"decide": lambda self, *allowed: decision} | more
+
+
 #: Wrong harnesses: what is put in the place of `Relation`'s methods.
 HARNESSES: dict[str, dict[str, Any]] = {
     "certain": {"certain": lambda self: self.op != "fact"},
-    "violated": {"decide": lambda self, *allowed: Decision.VIOLATED},
-    "any allowance": {"_tells": lambda self: True},
+    "violated": deciding(Decision.VIOLATED),
+    "any allowance": {},  # an equation may allow for anything
     "zero": {},  # what may be 0 is taken for 0
-    "believes": {
-        "certain": lambda self: True,
-        "held": lambda self: 0.0,
-        "decide": lambda self, *allowed: Decision.HOLDS,
-    },
-    "refuses": {
-        "certain": lambda self: False,
-        "held": lambda self: None,
-        "decide": lambda self, *allowed: Decision.VIOLATED,
-    },
+    "believes": deciding(Decision.HOLDS, certain=lambda self: True, held=lambda self: 0.0),
+    "refuses": deciding(Decision.VIOLATED, certain=lambda self: False, held=lambda self: None),
 }
 
 
 def put(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for method, wrong in HARNESSES[name].items():
         monkeypatch.setattr(Relation, method, wrong)
+    if name == "any allowance":
+        monkeypatch.setattr(numbers, "COARSE", 1e300)
     if name == "zero":
         credulous = property(lambda self: not self.norm > 0)
         monkeypatch.setattr(View, "at_origin", credulous, raising=False)
@@ -195,12 +195,12 @@ SELDOM = {"jst.lem3.4.mu", "jst.thm5.1", "jst.sec1.quarter", "jst.sec1.quarter.c
 SELDOM |= {"jst.lemC.12.sum", "jst.lemC.12.sum.fixed", "jst.eqC.9", "jst.appC.half"}
 
 
+#: Methods with many claims take long.
+_LONG = {m: "slow" if len(METHODS[m].claims) > 2 else "full" for m in jst.REPORTING}
+
+
 @pytest.mark.parametrize(
-    "method",
-    [
-        pytest.param(m, marks=pytest.mark.slow if len(METHODS[m].claims) > 2 else pytest.mark.full)
-        for m in jst.REPORTING
-    ],
+    "method", [pytest.param(m, marks=getattr(pytest.mark, mark)) for m, mark in _LONG.items()]
 )
 @pytest.mark.parametrize("name", ["believes", "violated"])
 def test_every_claim_is_needed(method: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,16 +352,8 @@ def test_adaboost_is_that_of_the_lecture() -> None:
         assert first.extra["epsilon"] == 1 / 3
         assert first.extra["z"] == pytest.approx(2 * 2**0.5 / 3, rel=1e-15)
         assert sorted(first.dual) == pytest.approx([0.25, 0.25, 0.5], rel=1e-15)
-        assert [claim(rounds) for claim in boosting.CLAIMS.values()] == [
-            None,
-            None,
-            None,
-            None,
-            False,
-            None,
-            None,
-            None,
-        ]
+        false = [name for name, claim in boosting.CLAIMS.items() if claim(rounds) is not None]
+        assert false == ["lec.alg3.z.sum"]
         assert rounds.mistakes(rounds.rounds[2]) == 0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from .facts import *
 
 #: A score of this part of what it is a sum of may be seen on either side of 0.
@@ -17,28 +19,6 @@ def perceptron(data: Data, rng: Any) -> Iterator[Step]:
         if not wrong:
             return
         counts[int(rng.choice(wrong))] += 1
-
-
-def batch(first: bool, normalised: bool) -> Callable[[Data, Any], Iterator[Step]]:
-    """(Batch Perceptron): half of every row first, then those of S_t, over n; or, normalised,
-    the mean of the rows of S_t."""
-
-    def run(data: Data, rng: Any) -> Iterator[Step]:
-        counts, t = vec([fmpq(0)] * data.n), 0
-        while True:
-            scores = data.gram @ counts
-            over = all(s > 0 for s in scores)
-            yield Step(data.combine(counts, False), {"halt": "separated"} if over else {})
-            if over:
-                return
-            wrong = vec(int(not s > 0) for s in scores)
-            if t == 0 and first:
-                counts = counts + fmpq(1, 2 * data.n)
-            else:
-                counts = counts + wrong * fmpq(1, int(wrong.sum()) if normalised else data.n)
-            t += 1
-
-    return run
 
 
 def logistic_weights(scores: Vector, normalised: bool) -> Vector:
@@ -78,24 +58,34 @@ def _sides(f: Facts, t: int) -> list[Trit]:
     return [sign(s) if abs(s) > near else None for s in f.scores[t]]
 
 
-def batch_step(first: bool, normalised: bool) -> Callable[[Facts], Iterator[Side]]:
+def batch_method(solver: str, first: bool, normalised: bool, claims: dict[str, Truth]) -> Method:
+    """(Batch Perceptron): half of every row first, then those of S_t, over n; or, normalised,
+    the mean of the rows of S_t. With the statement about its steps."""
+
+    def weights(positive: list[Trit], t: int) -> Vector | None:
+        """None if the side of a row is not known, or if there is nothing left to do."""
+        n, wrong = len(positive), vec(int(not s) for s in positive)
+        if None in positive:
+            return None
+        if t == 0 and first:
+            return vec([fmpq(1, 2 * n)] * n)
+        return wrong * fmpq(1, int(wrong.sum()) if normalised else n) if any(wrong) else None
+
+    def run(data: Data, rng: Any) -> Iterator[Step]:
+        counts = vec([fmpq(0)] * data.n)
+        for t in count():
+            positive = [bool(s > 0) for s in data.gram @ counts]
+            yield Step(data.combine(counts, False), {"halt": "separated"} if all(positive) else {})
+            if all(positive):
+                return
+            counts = counts + weights(positive, t)
+
     def sides(f: Facts) -> Iterator[Side]:
-        n = f.data.n
-
-        def weights(t: int) -> Vector | None:
-            """None if the side of a row is not known."""
-            signs = _sides(f, t)
-            if None in signs:
-                return None
-            wrong = vec(int(not s) for s in signs)
-            if t == 0 and first:
-                return vec([fmpq(1, 2 * n)] * n)
-            return wrong * fmpq(1, int(wrong.sum()) if normalised else n) if any(wrong) else None
-
         yield f.norm[0], arb(0)
-        yield from weighted_steps(f, weights)
+        yield from weighted_steps(f, lambda t: weights(_sides(f, t), t))
 
-    return sides
+    claims = {**claims, f"gb.tyurin.{solver}.step": step(sides)}
+    return Method(solver, run, claims, unit=False)
 
 
 def row_step(f: Facts) -> Iterator[Side]:
@@ -117,24 +107,17 @@ METHODS: dict[str, Method] = {
         },
         unit=False,
     ),
-    "batch_perceptron": Method(
+    "batch_perceptron": batch_method(
         "batch-perceptron",
-        batch(True, False),
+        True,
+        False,
         {
             "tyurin.thm3.3": stop(lambda f: (f.data.n * ratio(f), separated(f))),
             "gb.batch": stop(our_batch_bound),
-            "gb.tyurin.batch-perceptron.step": step(batch_step(True, False)),
         },
-        unit=False,
     ),
-    "normalized_batch_perceptron": Method(
-        "normalized-batch-perceptron",
-        batch(False, True),
-        {
-            "tyurin.thm5.3": stop(mistakes),
-            "gb.tyurin.normalized-batch-perceptron.step": step(batch_step(False, True)),
-        },
-        unit=False,
+    "normalized_batch_perceptron": batch_method(
+        "normalized-batch-perceptron", False, True, {"tyurin.thm5.3": stop(mistakes)}
     ),
     "logistic_descent": weight_method(
         "lr-gd",

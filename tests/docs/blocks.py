@@ -4,7 +4,6 @@ The words after the language of a fence say how: ```` ```python file=my.py ````.
 
 ``file=NAME``     written to that file, for the blocks below (tests are run)
 ``run``           Python that is run
-``data=NAME``     a ``console`` block that needs a data set
 ``needs=FILE``    a ``console`` block that needs a file beside the page
 ``copy=FILE``     the text of a file beside the page
 ``layout``        folders, each of which exists
@@ -24,7 +23,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
@@ -35,7 +40,7 @@ PAGES = sorted(
 #: Commands that a page may run; an indented block is a formula and has none.
 PROGRAMS = ("gammabar", "pytest", "python", "awk", "make", "asv", "pip", "git", "cd")
 WAYS = (
-    *("file", "run", "data", "needs", "copy", "layout", "usage", "parsed"),
+    *("file", "run", "needs", "copy", "layout", "usage", "parsed"),
     *("clone", "repository", "small", "cluster", "install", "drawing"),
 )
 
@@ -64,35 +69,36 @@ class Block:
         return f"{self.page}:{self.line}"
 
 
+def parsed(page: str) -> list[Token]:
+    """A page as a CommonMark parser with tables sees it."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return MarkdownIt("commonmark").enable("table").parse(text)
+
+
 def blocks(page: str) -> Iterator[Block]:
     """The fenced blocks of a page, from top to bottom."""
-    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
-    begun: int | None = None
-    for number, line in enumerate(lines):
-        if not line.lstrip().startswith("```"):
-            continue
-        if begun is None:
-            begun = number
-            continue
-        kind, *words = lines[begun].strip().removeprefix("```").split() or [""]
-        ways = {name: value for name, _, value in (word.partition("=") for word in words)}
-        text = "".join(f"{one}\n" for one in lines[begun + 1 : number])
-        yield Block(page, begun + 1, kind, ways, text)
-        begun = None
-    assert begun is None, f"{page}: the block of line {begun} has no end"
+    for token in parsed(page):
+        if token.type == "fence" and token.map:
+            kind, *words = token.info.split() or [""]
+            ways = {name: value for name, _, value in (word.partition("=") for word in words)}
+            yield Block(page, token.map[0] + 1, kind, ways, token.content)
 
 
-def indented(page: str) -> Iterator[tuple[int, str]]:
-    """Lines that are code by their indentation: number and text."""
-    fenced, above, inside = False, "", False
-    for number, line in enumerate((ROOT / page).read_text(encoding="utf-8").splitlines(), 1):
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
-        # Below a paragraph or an item of a list it is a part of that.
-        inside = line.startswith("    ") and (inside or not above.strip())
-        if inside and not fenced and line.strip():
-            yield number, line.strip()
-        above = line
+def indented(page: str) -> list[str]:
+    """Lines that are code by their indentation."""
+    code = [token.content for token in parsed(page) if token.type == "code_block"]
+    return [line.strip() for text in code for line in text.splitlines() if line.strip()]
+
+
+@cache
+def script(path: str) -> ModuleType:
+    """A program of the repository as a module."""
+    spec = spec_from_file_location(Path(path).stem, ROOT / path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
 
 
 def agree(expected: str, printed: str) -> None:

@@ -1,39 +1,52 @@
-"""The pages of errata and of tightness are what the registry and the extremal problems say."""
+"""Pages that programs write, and tables that name fields, are what the programs say."""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
+import json
+import re
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from blocks import ROOT, script
 
-from gammabar.harness.registry import extremal, load_statements, read_extremal
+from gammabar.harness.cli import main
+from gammabar.harness.registry import (
+    artefacts,
+    extremal,
+    find_statement,
+    load_statements,
+    measured,
+    plugins,
+    read_extremal,
+)
 from gammabar.harness.run.engine import Request, make_plan
 from gammabar.harness.run.tasks import TIME_LIMIT
-from gammabar.harness.verify.verdict import Status
+from gammabar.harness.verify.verdict import Severity, Status
 from gammabar.problems import ProblemError
+from gammabar.solvers.base import SOLVERS
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = ROOT / "docs"
 #: A tightness is computed in doubles, which differ in their last digits from machine to machine.
 SAME = 1e-6
 
 
-@cache
-def script(name: str) -> ModuleType:
-    spec = spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
-    made = module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
-
-
 def test_the_page_of_errata_is_what_the_registry_says():
-    errata = script("errata")
+    errata = script("docs/errata.py")
     assert errata.PAGE.read_text(encoding="utf-8") == errata.page(), "run python docs/errata.py"
     assert errata.README.read_text(encoding="utf-8") == errata.readme()
     assert errata.readme().count(f"{errata.mistakes()} mistakes in all") == 1
+
+
+@pytest.mark.parametrize("severity", Severity)
+def test_the_list_of_the_command_and_the_readme_agree(severity, capsys):
+    words = {"substance": "are false as stated", "misprint": "have a misprint"}
+    words |= {"edge case": "fail in an", "transcription": "may be slips"}
+    with pytest.raises(SystemExit):
+        main(["list", "statements", "--severity", str(severity), "--json"])
+    number = len(json.loads(capsys.readouterr().out))
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert re.search(rf"{number}( statements)? {words[severity]}", readme)
 
 
 def test_what_is_refuted_says_why_and_what_survives():
@@ -45,7 +58,7 @@ def test_what_is_refuted_says_why_and_what_survives():
 
 
 def test_the_page_of_tightness_names_every_bound():
-    tightness = script("tightness")
+    tightness = script("docs/tightness.py")
     page, picture = tightness.page(), tightness.picture()
     assert [name for name in extremal() if f"`{name}`" not in page] == []
     assert picture.startswith("<svg")
@@ -71,7 +84,7 @@ def test_extremal_problems_are_of_statements_that_hold_and_in_the_plan():
 
 
 def _again(name: str) -> None:
-    made, one = script("extremal"), extremal()[name]
+    made, one = script("docs/extremal.py"), extremal()[name]
     # The limit of a search is short; the first pass over data of a type and size compiles for
     # seconds, of which a busy machine makes a minute.
     verdict = made.judged(load_statements()[name], one, TIME_LIMIT)
@@ -104,3 +117,39 @@ def test_a_file_that_is_none_of_these_is_refused(text, tmp_path):
     (tmp_path / "extremal.json").write_text(text)
     with pytest.raises(ProblemError, match="not a file of extremal problems"):
         read_extremal(tmp_path / "extremal.json")
+
+
+def test_the_gallery_is_what_was_measured_and_its_pictures_are_there():
+    written = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    assert script("docs/gallery.py").page() == written, "run python docs/gallery.py"
+    assert set(measured()) <= set(artefacts())
+    pictures = {Path(name).name for name in re.findall(r"\]\(gallery/([^)]+)\)", written)}
+    assert pictures == {path.name for path in (DOCS / "gallery").iterdir()}
+    assert all((DOCS / "gallery" / name).stat().st_size < 300_000 for name in pictures)
+
+
+def test_the_fields_of_a_result_are_those_of_the_page(capsys):
+    words = ["verify", "--statement", "gb.sharp", "--problem", "planted:n=12,d=3,gamma=0.2,seed=0"]
+    with pytest.raises(SystemExit):
+        main([*words, "--jobs", "1", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    page = (DOCS / "reference.md").read_text(encoding="utf-8")
+    table = page.partition("Each entry of `results`")[2]
+    cells = re.findall(r"^\| (`[^|]*`) \|", table, re.MULTILINE)
+    fields = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+    assert fields == set(found["results"][0])
+    assert [name for name in found["summary"] if f"`{name}`" not in page] == []
+
+
+def test_every_method_is_measured_and_has_a_theorem_that_is_about_it():
+    page = script("docs/which_method.py")
+    names = {method: method.partition(":")[0] for method in page.METHODS}
+    with plugins():
+        assert {*names.values()} == {*SOLVERS} - {"adaboost", "kernel-ridge"}
+        for method, identifier in page.METHODS.items():
+            statement = find_statement(identifier)
+            assert statement.status is Status.HOLDS
+            assert names[method] in statement.solvers, (method, identifier)
+    found = json.loads(page.DATA.read_text(encoding="utf-8"))
+    assert list(found) == list(page.PROBLEMS)
+    assert all(set(runs) == set(page.METHODS) for runs in found.values())

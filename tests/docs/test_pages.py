@@ -18,16 +18,13 @@ from pathlib import Path
 from shutil import copy, which
 
 import pytest
-from blocks import PAGES, PROGRAMS, ROOT, WAYS, Block, agree, blocks, indented
-from markdown_it import MarkdownIt
+from blocks import PAGES, PROGRAMS, ROOT, WAYS, Block, agree, blocks, indented, parsed
 from markdown_it.token import Token
-
-from gammabar.problems.datasets import DATASETS, is_here
 
 RUN = [
     page
     for page in PAGES
-    if any(block.way in ("console", "data", "needs", "run", "file") for block in blocks(page))
+    if any(block.way in ("console", "needs", "run", "file") for block in blocks(page))
 ]
 #: What a page may call besides ours, where it is installed.
 OTHERS = ("awk",)
@@ -75,7 +72,7 @@ def test_a_page_says_what_happens(page: str, tmp_path: Path):
         elif block.way == "needs":
             copy((ROOT / page).parent / block.word, tmp_path)
             shown(block, tmp_path)
-        elif block.way == "console" or (block.way == "data" and is_here(DATASETS[block.word])):
+        elif block.way == "console":
             shown(block, tmp_path)
         elif block.way == "run":
             script = tmp_path / "block.py"
@@ -95,8 +92,8 @@ def test_every_block_is_put_to_some_test(page: str):
         assert known, f"nothing tests the block of {block}: see blocks.py"
         assert set(block.ways) <= set(WAYS), block
         hold(block)
-    for number, line in indented(page):
-        assert line.split()[0] not in PROGRAMS, f"{page}:{number}: commands belong in a fence"
+    for line in indented(page):
+        assert line.split()[0] not in PROGRAMS, f"{page}: {line}: commands belong in a fence"
     ways = Counter(block.way for block in blocks(page))
     assert ways["drawing"] == DRAWINGS.get(page, 0)
 
@@ -131,12 +128,6 @@ def test_the_first_screen_counts_the_statements_that_there_are():
         assert int(total) == len(own), f"{source}: run make verify and renew the page"
         said = re.findall(r"(\d+) (substance|misprint|edge case|transcription)", counts)
         assert {name: int(count) for count, name in said} == severities, source
-
-
-def parsed(page: str) -> list[Token]:
-    """A page as a CommonMark parser with tables sees it."""
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return MarkdownIt("commonmark").enable("table").parse(text)
 
 
 def inside(tokens: list[Token]) -> Iterator[Token]:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-
 import pytest
+from blocks import script
 
 import gammabar
 from gammabar.harness.registry import everything
 from gammabar.harness.report.model import Report
 from gammabar.solvers.base import SOLVERS
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(scope="module")
 def site():
-    spec = spec_from_file_location("site_build", ROOT / "docs" / "site" / "build.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("docs/site/build.py")
 
 
 def test_every_page_is_in_one_section(site):

@@ -24,7 +24,7 @@ from gammabar.problems import ProblemError, load
 from gammabar.problems.binary_readers import decode_idx, read_npy, read_npz, read_scipy
 from gammabar.problems.fetch import _encode_idx
 from gammabar.problems.files import label_text, read_bytes
-from gammabar.problems.text_readers import Points, read_csv, read_svmlight
+from gammabar.problems.text_readers import FilePoints, read_csv, read_svmlight
 
 from .mutations import spoil_bytes, spoil_text, spoiler, words
 from .target import Fault, Target, choice_of
@@ -36,7 +36,9 @@ _WORDS = ["class", "label", "yes", "no", '"quoted, text"', '"', "# comment", "1:
 Content = tuple[list[str], int, list[dict[int, Any]]]  # labels, columns, values that are not zero
 
 
-def agree(paths: list[Path], form: str, reader: Callable[[], Points], label: Any = None) -> None:
+def agree(
+    paths: list[Path], form: str, reader: Callable[[], FilePoints], label: Any = None
+) -> None:
     """Raise `Fault` if the two readers differ; ProblemError if both refuse."""
     refusal = ours = arrays = drop = None
     try:
@@ -64,7 +66,7 @@ def agree(paths: list[Path], form: str, reader: Callable[[], Points], label: Any
         raise refusal
 
 
-def _content(points: Points) -> Content:
+def _content(points: FilePoints) -> Content:
     X = points.X.toarray() if hasattr(points.X, "toarray") else points.X
     if X.dtype.kind == "f" and not np.isfinite(X).all():
         raise ProblemError("a value is not finite")
@@ -226,7 +228,9 @@ def npy_seeds() -> list[bytes]:
     return [_npy(X) for X in some]
 
 
-def run_arrays(form: str, reader: Callable[..., Points], labelled: bool) -> Callable[[Path], None]:
+def run_arrays(
+    form: str, reader: Callable[..., FilePoints], labelled: bool
+) -> Callable[[Path], None]:
     """Arrays with their labels in the same file, or in one beside it."""
 
     def run(path: Path) -> None:
@@ -249,6 +253,7 @@ def scipy_seeds() -> list[bytes]:
 
 
 _LISTS = [[0, 2, 4, 6, 8, 10], [0, 10], [-1, 0], [3], [], [2**62], [0.5], [True], [[0, 1]], [5, 3]]
+_LISTS += [[2**47, 2], [2**62, 3]]  # more rows than there is memory for their pointers
 _LISTS += [[5, 3, 1], ["csr"], ["bsr"], [b"coo"], [""], [2**32, 2**32], [0, 0], [1] * 10, [2] * 10]
 
 

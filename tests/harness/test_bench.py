@@ -269,7 +269,7 @@ class TestCommand:
         ("arguments", "words"),
         [
             (["--only", "nonsense"], "nonsense"),
-            (["--only", "oracle", "--page", "."], "--page needs all sections"),
+            (["--only", "oracle", "--page", "."], "benchmarks.json cannot be read"),
             (["--page", "no such folder"], "no such folder"),
             (["--from", "pyproject.toml"], "is no JSON document"),
             (["--from", "papers/ramdas_pena_2015/witnesses/rp.eq1.json"], "was not written by"),

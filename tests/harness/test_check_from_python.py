@@ -29,6 +29,20 @@ def test_a_problem_that_a_text_or_a_file_names(tmp_path):
         assert "separable; " in gb.check(str(tmp_path / "c.json"), data)
 
 
+def test_points_and_labels_in_two_files_are_found_by_their_certificate(tmp_path):
+    np.save(tmp_path / "X.npy", np.array(POINTS))
+    np.save(tmp_path / "y.npy", np.array([1, 1, 0]))
+    problem = gb.load(str(tmp_path / "X.npy"), labels=tmp_path / "y.npy")
+    truth, certificate = gb.solve(problem), tmp_path / "c.json"
+    truth.save(certificate)
+    assert "separable; " in gb.check(certificate)
+    body = json.loads(certificate.read_text())
+    body["data"]["files"] = []
+    certificate.write_text(json.dumps(body))
+    with pytest.raises((gb.Rejected, gb.ProblemError)):
+        gb.check(certificate)
+
+
 def test_what_is_wrong_is_raised(tmp_path):
     problem = gb.from_arrays(POINTS, [1, 1, 0])
     truth = gb.solve(problem)
@@ -48,5 +62,12 @@ def test_what_is_wrong_is_raised(tmp_path):
 def test_witnesses():
     witness = next((Path(gb.papers.__file__).parent).glob("*/witnesses/*.json"))
     assert gb.check(witness)
-    with pytest.raises(gb.ProblemError, match="brings its own data"):
+    with pytest.raises(gb.ProblemError, match="has its own data"):
         gb.check(witness, "iris:0,1")
+
+
+def test_a_witness_of_a_statement_that_no_paper_has(tmp_path):
+    body = {"format": "gammabar-witness", "version": 1, "statement": "no.such", "data": {}}
+    (tmp_path / "w.json").write_text(json.dumps(body))
+    with pytest.raises(gb.Rejected):
+        gb.check(tmp_path / "w.json")

@@ -71,7 +71,7 @@ def test_options_are_shown_in_groups_on_two_screens(gammabar, monkeypatch):
     titles = ("What to check:", "On which data:", "How to run:", "What to write:")
     places = [shown.index(title) for title in titles]
     assert places == sorted(places)
-    assert len(shown.splitlines()) <= 90
+    assert len(shown.splitlines()) <= 2 * 24
 
 
 @pytest.mark.full

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.run import engine, pool as crew_module
-from gammabar.harness.run.engine import _warm_up as warm_up, perform
+from gammabar.harness.run.engine import perform
 from gammabar.harness.run.pool import Pool
+from gammabar.harness.run.sandbox import _prepare
 from gammabar.harness.run.tasks import (
     InFile,
     Registered,
@@ -107,7 +108,7 @@ def place(name: str) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def warm():
     """Nothing is left to import or compile when a time limit is short."""
-    warm_up()
+    _prepare(None)
     perform(task("Right"))
 
 

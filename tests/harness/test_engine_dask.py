@@ -60,7 +60,7 @@ def test_a_cluster_finds_what_this_process_finds(address, tmp_path):
     assert plain(results) == plain(engine.run(tasks))
     assert {r.verdict.verdict for r in results} == {"holds"}
     with distributed.Client(address) as client:
-        crews = client.run(lambda: len(cluster._pool()._all))
+        crews = client.run(lambda: len(cluster._pool()._idle))
     assert len(crews) == 2
     assert all(crews.values())  # both have worked
 

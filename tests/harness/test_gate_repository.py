@@ -19,8 +19,8 @@ import pytest
 
 from gammabar.harness.cli import main
 from gammabar.harness.gate import checkouts
-from gammabar.harness.gate.checkouts import HIDDEN, Side
-from gammabar.harness.gate.compare import _named as named, foreign, plan
+from gammabar.harness.gate.checkouts import HIDDEN
+from gammabar.harness.gate.compare import _named as named, plan
 from gammabar.harness.gate.worker import _number as number
 from gammabar.problems import ProblemError
 
@@ -150,16 +150,15 @@ def refused(answer: tuple[int, object, str], *words: str) -> None:
 
 @NO_ASV
 def test_it_is_quiet_where_nothing_changed(gate, repository: Path):
-    with closing(Side(repository, repository / "perf")) as side:
-        assert [str(gated) for gated in foreign(repository / "perf", side)] == [
-            "sorting.Sorting.track_comparisons(10, up)",
-            "sorting.Sorting.track_comparisons(30, up)",
-            "sorting.Cached.track_cached",
-            "sorting.track_words",
-            "sorting.peakmem_sort",
-            "sorting.Sorting.time_sort(10, up)",
-            "sorting.Sorting.time_sort(30, up)",
-        ]
+    assert [str(gated) for gated in plan(repository, repository / "perf")] == [
+        "sorting.Sorting.track_comparisons(10, up)",
+        "sorting.Sorting.track_comparisons(30, up)",
+        "sorting.Cached.track_cached",
+        "sorting.track_words",
+        "sorting.peakmem_sort",
+        "sorting.Sorting.time_sort(10, up)",
+        "sorting.Sorting.time_sort(30, up)",
+    ]
     code, found, _ = gate("--bench", "(30")
     assert (code, found["regressions"]) == (0, 0)
     assert [one["verdict"] for one in found["results"]] == ["same", "same"]
@@ -252,13 +251,13 @@ def test_commits_and_folders_that_cannot_be(repository: Path, tmp_path: Path):
     with pytest.raises(ProblemError, match="BASE names no commit"):
         checkouts.base_commit(repository, None, perf)
     with pytest.raises(ProblemError, match="in a clone of the repository"):
-        checkouts.base_commit(tmp_path, "HEAD")
+        checkouts.base_commit(tmp_path, "HEAD", perf)
     (repository / "far").symlink_to("/nowhere")
     commit(repository)
-    head, shelf = checkouts.base_commit(repository, "HEAD", repository), tmp_path / "shelf"
+    head = checkouts.base_commit(repository, "HEAD", repository)
     with pytest.raises(ProblemError, match=r"cannot be laid out: .*far"):
-        checkouts.checkout(repository, head, shelf)
-    assert list(shelf.iterdir()) == []
+        checkouts.checkout(repository, head)
+    assert list((repository / ".git/gammabar-gate").iterdir()) == []
     write(repository / "asv.conf.json", '{"benchmark_dir": "a\0b"}')
     with pytest.raises(ProblemError, match="cannot be a folder"):
         checkouts.suites_of(repository)
@@ -268,10 +267,10 @@ def test_commits_and_folders_that_cannot_be(repository: Path, tmp_path: Path):
 
 
 def test_what_the_gate_runs():
-    everything = plan(checkouts.ROOT / "benchmarks")
+    everything = plan(checkouts.ROOT, checkouts.ROOT / "benchmarks")
     assert list(dict.fromkeys(g.kind for g in everything)) == ["track", "peakmem", "time"]
     assert len(set(map(str, everything))) == len(everything) == 65
-    counts = plan(checkouts.ROOT / "benchmarks", counts_only=True)
+    counts = plan(checkouts.ROOT, checkouts.ROOT / "benchmarks", counts_only=True)
     assert counts == everything[: len(counts)]
     assert {g.kind for g in counts} == {"track"}
     assert sum("Tightness" in g.name for g in counts) == 4  # what the papers name
@@ -285,7 +284,7 @@ def test_every_benchmark_exists_with_its_parameters():
         "import sys\nfrom itertools import product\nfrom pathlib import Path\n"
         "from asv_runner.discovery import get_benchmark_from_name\n"
         "from gammabar.harness.gate.compare import plan\n"
-        "for g in plan(Path(sys.argv[1])):\n"
+        "for g in plan(Path(sys.argv[1]).parent, Path(sys.argv[1])):\n"
         "    b = get_benchmark_from_name(sys.argv[1], g.name)\n"
         "    assert not g.parameters or g.parameters in set(product(*b._params)), str(g)\n"
         "    assert b.version == '1', str(g)\n"
@@ -311,10 +310,13 @@ def test_suites_are_python(tmp_path: Path, content: bytes, right: bool):
     suite = tmp_path / "bench_x.py"
     suite.write_bytes(content + b"GATED: list = [('time_x', [[1, 2], ['a']])]\n" * right)
     if right:
-        assert list(map(str, named(suite))) == ["bench_x.time_x(1, a)", "bench_x.time_x(2, a)"]
+        assert list(map(str, named(suite, tmp_path))) == [
+            "bench_x.time_x(1, a)",
+            "bench_x.time_x(2, a)",
+        ]
         return
     with pytest.raises(ProblemError, match=r"the suite is not Python: ."):
-        named(suite)
+        named(suite, tmp_path)
 
 
 RIGHT = """
@@ -349,10 +351,10 @@ def test_entries_of_gated(tmp_path: Path, entry: str):
     suite = tmp_path / "bench_x.py"
     suite.write_text(f"GATED = [\n    ('track_y', []),\n    {entry},\n]\n" if entry else "")
     if entry in RIGHT:
-        assert len(named(suite)) > 1 or not entry
+        assert len(named(suite, tmp_path)) > 1 or not entry
         return
     with pytest.raises(ProblemError) as refusal:
-        named(suite)
+        named(suite, tmp_path)
     assert str(refusal.value).startswith(f"{suite}, line 3: GATED is a literal list")
 
 

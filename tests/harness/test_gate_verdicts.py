@@ -193,7 +193,7 @@ def test_memory_must_recur():
 @pytest.fixture
 def gate(capsys, monkeypatch, tmp_path):
     def run(*arguments, findings=(), asv=True):
-        monkeypatch.setattr(checkouts, "base_commit", lambda root, named: "0" * 40)
+        monkeypatch.setattr(checkouts, "base_commit", lambda root, named, suites: "0" * 40)
         monkeypatch.setattr(checkouts, "checkout", lambda root, commit: tmp_path)
         monkeypatch.setattr(comparing, "compare", lambda plan, pairs: iter(findings))
         monkeypatch.setattr(command, "find_spec", lambda name: name if asv else None)

@@ -107,6 +107,16 @@ def test_problems_with_one_cause_share_one_explanation():
     assert len(attention(results("", "", ""))) == 3  # an unknown cause is not a common one
 
 
+def test_a_run_that_fails_is_explained_once():
+    why = {"failure": "crashed", "reason": "the iterates end after t = 4"}
+    names = ("jst.thm3.1.1", "jst.lem3.4.primal", "gb.sharp")
+    [text] = attention([_result(name, "undecided", None, MINE, **why) for name in names])
+    assert text.count("the iterates end") == 1
+    assert text.endswith("    and so    2 more are undecided: jst.lem3.4.primal, gb.sharp")
+    late = _result("gb.gap", "undecided", None, MINE, failure="timeout", reason="no end")
+    assert len(attention([late, _result(names[0], "undecided", None, MINE, **why)])) == 2
+
+
 def test_what_does_not_fit_on_a_screen_is_listed():
     run = Run(PROBLEM, Registered("dual-acceleration"), 50)
     wrong = [_result(s, "refuted", 3, run) for s in list(everything())[:30]]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.registry import (
+    PLUGINS,
     load_statements,
     mutants,
     open_paper,
@@ -18,6 +19,7 @@ from gammabar.harness.registry import (
     trials,
     witnesses,
 )
+from gammabar.harness.run.engine import PROBLEMS, Request, make_plan
 from gammabar.harness.run.tasks import PaperRef
 from gammabar.problems import ProblemError
 
@@ -277,3 +279,19 @@ def test_a_paper_brings_its_solvers(tmp_path, capsys):
     assert facts["options"] == {"step": "1.0"}
     assert asked("verify", "--solver-file", f"{path}:Still", "--statement", "mine.grows")[0] == 1
     assert load_statements()["mine.grows"].body  # the solver's process has not taken it away
+
+
+def test_a_paper_may_have_the_key_of_a_plug_in(tmp_path):
+    """Plug-ins are opened when they are named: until then their keys are free."""
+    assert (PLUGINS / "wang.py").is_file()
+    path = written(tmp_path, (HEAD + OWN).replace("mine", "wang"))
+    assert open_paper(path).key == "wang"
+    assert load_statements()["wang.grows"].solvers == ("wang.perceptron", "wang.Still")
+
+
+def test_a_claim_that_names_no_problems_is_checked_on_a_few(tmp_path):
+    path = written(tmp_path, HEAD + OWN.replace("TRIALS", "RUNS"))
+    open_paper(path)
+    tasks = make_plan(Request(statements=("mine.grows",)))
+    assert {t.run.problem for t in tasks} == set(PROBLEMS)
+    assert {t.run.by for t in tasks} == {"mine.perceptron", "mine.Still"}

@@ -168,7 +168,7 @@ def test_a_process_that_is_killed_is_one_sentence(tmp_path, monkeypatch, gammaba
     call = pool._Worker.call
 
     def killed(worker, *more):
-        worker.kill()
+        worker._process.kill()
         return call(worker, *more)
 
     monkeypatch.setattr(pool._Worker, "call", killed)

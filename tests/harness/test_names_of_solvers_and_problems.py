@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gammabar.harness.run.tasks import InFile, open_solver, reference
+from gammabar.harness.run.tasks import InFile, Registered, open_solver, reference
 from gammabar.harness.run.user_files import read_solver
 from gammabar.problems import KernelProblem, MulticlassProblem, ProblemError
 from gammabar.problems.specs import open_problem, problem_text, split_problem
@@ -73,6 +73,12 @@ def test_options_have_the_types_of_their_fields(text, values):
     for name, value in values.items():
         assert getattr(opened, name) == value
         assert type(getattr(opened, name)) is type(value)
+
+
+def test_a_comma_within_a_value_belongs_to_it():
+    solver = Registered("sgd:horizon=*,indices=0,1,2,distance=2")
+    assert solver.options == {"horizon": "*", "indices": "0,1,2", "distance": "2"}
+    assert (solver.free, solver.fixed.text) == (["horizon"], "sgd:indices=0,1,2,distance=2")
 
 
 @pytest.mark.parametrize(

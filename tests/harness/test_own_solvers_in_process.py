@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import gammabar as gb
-from gammabar.harness import power, pytest_plugin
+from gammabar.harness import power
 from gammabar.harness.run.in_process import BoundViolated, check_bounds
 from gammabar.harness.verify.numbers import at_most
 from gammabar.harness.verify.statement import per_iterate
@@ -320,10 +320,14 @@ def test_in_a_users_project(tmp_path: Path):
     assert "harness/verify" not in out.split("FAILURES")[0]  # no traceback of ours
 
 
-def test_workers_of_xdist_use_one_thread(monkeypatch):
-    for name in pytest_plugin.THREADS:
-        monkeypatch.delenv(name, raising=False)
-    pytest_plugin.pytest_configure(SimpleNamespace())
-    assert not set(pytest_plugin.THREADS) & set(os.environ)
-    pytest_plugin.pytest_configure(SimpleNamespace(workerinput={}))
-    assert {os.environ.pop(name) for name in pytest_plugin.THREADS} == {"1"}
+@pytest.mark.full
+def test_workers_of_xdist_use_one_thread(tmp_path: Path):
+    """Also where a conftest.py imports NumPy, which then asks how many it may use."""
+    names = "import numpy\nfrom threadpoolctl import threadpool_info\n"
+    (tmp_path / "conftest.py").write_text(names)
+    told = "def test_one():\n    assert [p['num_threads'] for p in threadpool_info()] == [1]\n"
+    (tmp_path / "test_threads.py").write_text(names + told)
+    kept = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    environment = {k: v for k, v in kept.items() if not k.startswith("PYTEST")}
+    asked = [sys.executable, "-m", "pytest", "-q", "-n", "1", "-p", "no:cacheprovider"]
+    subprocess.run(asked, cwd=tmp_path, env=environment, check=True)

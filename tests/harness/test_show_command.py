@@ -53,6 +53,17 @@ def test_a_statement_that_is_false_as_printed(gammabar, tmp_path, monkeypatch):
     assert "--statement jst.eqB.11" in facts["reproduce"]
 
 
+@pytest.mark.parametrize("command", ["list statements", "show jst.eqB.11"])
+def test_the_path_of_a_witness_leads_to_it_anywhere(gammabar, command, tmp_path, monkeypatch):
+    for folder in (ROOT, tmp_path):
+        monkeypatch.chdir(folder)
+        answer = json.loads(gammabar(*command.split(), "--json")[1])
+        entries = answer if isinstance(answer, list) else [answer]
+        paths = [Path(entry["witness"]) for entry in entries if entry["witness"]]
+        assert paths
+        assert all(path.is_file() for path in paths)
+
+
 def test_verdicts_of_a_store_and_the_tightest_of_them(gammabar, tmp_path: Path):
     file = tmp_path / "s.db"
     with Store(file) as store:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from awkward_data import awkward
@@ -61,40 +59,6 @@ def test_no_time_at_all(intercept, tmp_path):
     assert truth.gamma_hi > 0
     assert "undecided" in accepted(truth, problem, tmp_path)
     assert solve(problem, time_limit=1000).exact
-
-
-@pytest.mark.full
-def test_the_longer_the_closer():
-    """After each word on the bounds the search is ended: they hold, and never get worse."""
-    rng = np.random.default_rng(3)
-    X = rng.integers(-99, 100, (3000, 30))
-    y = np.where(X @ rng.integers(-9, 10, 30) > 0, 1, -1)
-    problem = from_arrays(X, y)
-    exact = solve(problem)
-
-    class Patience(Watch):
-        left = 0
-
-        def check(self):
-            self.left -= 1
-            if self.left < 0:
-                self.limit = 0.0
-            super().check()
-
-    from gammabar.oracle import maximum_margin as answer
-
-    widths = []
-    for patience in range(1, 40):
-        watch = Patience()
-        watch.left = patience
-        truth = answer._truth(problem, None, "exact", watch)
-        assert truth.square_lo <= exact.gamma_squared <= truth.square_hi
-        widths.append(float(truth.square_hi - truth.square_lo))
-        if truth.exact:
-            break
-    assert truth.exact
-    assert len(widths) > 3
-    assert all(b <= a * (1 + 1e-9) for a, b in pairwise(widths))
 
 
 def test_interrupted_by_hand():

@@ -53,15 +53,6 @@ def test_integers_of_every_type_have_the_margin_of_their_values(data, sparse):
     assert truth.radius_squared_lo == max(sum(v * v for v in row) for row in signed(X, y))
 
 
-@settings(max_examples=100, deadline=None)
-@given(integers(max_n=4, max_d=2))
-def test_integers_in_kernels_and_classes(data):
-    X, y = data
-    expected = minimum_norm_squared(signed(X, y))
-    assert solve(from_arrays(X, y, kernel="linear")).gamma_squared == expected
-    assert solve(from_arrays(X, y, multiclass=True)).gamma_squared == expected
-
-
 @settings(max_examples=80, deadline=None)
 @given(st.data(), st.integers(1, 3))
 def test_products_of_integers_of_any_two_sizes(data, width):

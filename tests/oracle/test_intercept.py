@@ -13,13 +13,8 @@ from reference.minimum_norm import between, shortest
 
 import gammabar as gb
 from gammabar.oracle import solve
-from gammabar.oracle.cvxpy_models import (
-    free_intercept_dual,
-    free_intercept_primal,
-    hard_margin_primal,
-)
 from gammabar.problems import ProblemError, from_arrays
-from gammabar.problems.conversion import with_constant, with_intercept
+from gammabar.problems.conversion import with_constant
 
 EXTREME = st.sampled_from([-(2**63), 2**63 - 1, -1, 0, 1, 2**62])
 NUMBERS = {
@@ -97,19 +92,6 @@ def blobs(seed=0, n=60, far=4.0):
     y = np.where(np.arange(n) < n // 2, 1, -1)
     X[y > 0, 0] += far
     return X, y
-
-
-def test_models_agree():
-    X, y = blobs(far=7)
-    free, augmented = solve(X, y, intercept="free"), solve(X, y, intercept="augmented")
-    for model in (free_intercept_primal, free_intercept_dual):
-        result = model(X, y)
-        assert result.gamma == pytest.approx(free.gamma_raw, rel=1e-6)
-        assert result.b * free.gamma_raw == pytest.approx(free.b, rel=1e-5)
-        assert result.w * free.gamma_raw == pytest.approx(free.w, rel=1e-4)
-        assert abs(result.q @ y) < 1e-6
-    with_one = np.hstack([X, np.ones((len(y), 1))]) * y[:, None]
-    assert hard_margin_primal(with_one).gamma == pytest.approx(augmented.gamma_raw, rel=1e-6)
 
 
 def is_rounded(value, over, square):
@@ -190,17 +172,6 @@ def test_other_refusals():
         solve(from_arrays(X, y), y)
     with pytest.raises(ProblemError, match="through the origin"):
         gb.verify("dual-acceleration", from_arrays(X, y, intercept="free"), "gb.sharp")
-
-
-def test_a_problem_carries_its_intercept():
-    X, y = blobs()
-    problem = from_arrays(X, y, intercept="augmented")
-    assert problem.intercept == problem.unit().intercept == "augmented"
-    assert problem.plain.X.shape == X.shape
-    assert with_intercept(problem, "none") is problem.plain
-    assert with_intercept(problem, "free").intercept == "free"
-    assert "augmented" in repr(problem)
-    assert solve(problem, intercept="none").gamma_squared == solve(X, y).gamma_squared
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,9 @@ def test_enclosures_contain_the_solution(kind, near):
                 if found is not None:
                     assert found.places - found.error.bit_length() >= bits
                     assert_encloses(system, found, exact)
+                    for known in (found, replace(found, residual=[])):
+                        value, doubt, unit = system.square(known)
+                        assert abs(exact.square / unit - value) <= doubt
 
 
 def test_dependent_rows_are_never_enclosed():
@@ -136,13 +139,13 @@ def test_slices_and_limbs_multiply_exactly():
     for spread in (1, 40, 200):
         X = rng.standard_normal((6, 5)) * 2.0 ** rng.integers(-spread, spread + 1, (6, 5))
         system = RowSystem(X, np.zeros(6, np.int64))
-        if not system.usable:
+        if not system.slices:
             assert spread == 200
             continue
         z = [int(v) * 3**40 for v in rng.integers(-99, 99, 6)]
         unit = Fraction(2) ** (system.exponent - system.depth)
         exact = [sum(a * Fraction(v) for a, v in zip(z, column, strict=True)) for column in X.T]
-        assert [v * unit for v in system.combine(z)] == exact
+        assert [v * unit for v in system.combine(z, 5)] == exact
         scores = [sum(Fraction(v) * w for v, w in zip(row, exact, strict=True)) for row in X]
         assert [v * system.unit for v in system.gram_times(z)] == scores
 
@@ -232,7 +235,7 @@ def test_a_bound_made_too_small_is_noticed(what, monkeypatch):
     real = linear_system._off
     monkeypatch.setattr(linear_system, "_off", lambda *args: real(*args) >> 12)
     if what == "slack":
-        monkeypatch.setattr(proof, "_BITS", 4)
+        monkeypatch.setattr(proof, "_BITS", (4, 400))
     with pytest.raises(AssertionError):
         for seed in range(200):
             trial(seed)

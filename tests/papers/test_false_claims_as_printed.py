@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from statement_checks import STATEMENTS, relations
 
-from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.context import Case, Unclaimed
 from gammabar.harness.verify.numbers import LEVELS, working
 from gammabar.problems import DenseProblem, load
 from gammabar.solvers.tyurin import LogisticRegressionGD
@@ -142,17 +142,22 @@ def test_the_derivation_of_section_5_as_printed() -> None:
     assert list(found.values()) == [True, True, False, True]
 
 
-def test_example_2_compares_every_point_with_the_minimum(monkeypatch) -> None:
-    """With another vector in place of A⁻¹b, both facts about the minimum fail."""
+def test_example_2_compares_every_point_with_the_only_minimum(monkeypatch) -> None:
+    """With another vector in place of A⁻¹b, both facts about the minimum fail; with 1 in place of
+    the minimum 0 of x², −1 is as good and 0 is better."""
     section1 = import_module("gammabar.papers.lecture.section1_3")
+    least = "A⁻¹b is the minimum"
 
     class Moved(section1.fmpq_mat):
         def solve(self, b):
-            return super().solve(b) + b
+            return super().solve(b) + b if b.nrows() > 1 else section1.vector([1])
 
     monkeypatch.setattr(section1, "matrix", lambda rows: Moved(rows))
     false = {r.what for r in STATEMENTS["lec.ex2"].body(Case()) if r.fact is False}
-    assert {"A⁻¹b is the minimum", "f(x) − f(A⁻¹b) = ½‖x − A⁻¹b‖²_A"} <= false
+    assert {least, "f(x) − f(A⁻¹b) = ½‖x − A⁻¹b‖²_A"} <= false
+    monkeypatch.setattr(section1, "QUADRATICS", (([[2]], [0]),))
+    found = [r.fact for r in STATEMENTS["lec.ex2"].body(Case()) if r.what == least]
+    assert found == [False, False, True]
 
 
 def test_theorem_10_as_printed() -> None:
@@ -162,3 +167,28 @@ def test_theorem_10_as_printed() -> None:
         (((1, 2), (2, 1)), True),  # neither
     ):
         assert list(facts("lec.thm10", K=K).values()) == [kernel]
+
+
+# --- claims that are true are not weaker than printed -------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "f", "expected"),
+    [
+        ((1, 2), -1, [True]),
+        ((0, 2), -1, [True]),
+        ((1, 2), 3, [False]),
+        ((1, 2), 0, [False]),
+        ((-1, 1), 2, [False]),
+        ((1, 2), 2, None),
+        ((1, 1), 3, None),
+    ],
+)
+def test_part_2_of_theorem_3_on_a_line(rows, f, expected) -> None:
+    """Some g of ±1 is negative at f and not negative on the hull."""
+    inputs = {"rows": tuple((row,) for row in rows), "f": (f,)}
+    if expected is None:
+        with pytest.raises(Unclaimed):
+            facts("rp.thm3.part2", **inputs)
+    else:
+        assert list(facts("rp.thm3.part2", **inputs).values()) == expected

@@ -149,6 +149,27 @@ def test_false_as_printed_is_one_record():
     assert (found.why, found.survives) == ("Only at 0.", "Everything: all.")
 
 
+def test_one_text_for_the_printed_and_the_corrected_form():
+    @mine.direct("eq", "(1)", Erratum("misprint", "eq.fixed"), kind="identity")
+    @mine.direct(
+        "eq.fixed", "(1), corrected", kind="identity", instead={"1 +": "2 +", "is 3": "is 4"}
+    )
+    def equation(case, printed):
+        """The sum is 3.
+
+        $1 + 2$
+
+        A note on what is printed."""
+        yield equal(4, 3 if printed else 4)
+
+    found, fixed = (STATEMENTS[f"mine.{name}"] for name in ("eq", "eq.fixed"))
+    assert (found.words, found.claim, bool(found.note)) == ("The sum is 3.", "1 + 2", True)
+    assert (fixed.words, fixed.claim, fixed.note) == ("The sum is 4.", "2 + 2", "")
+    assert [check_statement(s, Case()).verdict for s in (found, fixed)] == ["refuted", "holds"]
+    with pytest.raises(StatementError, match="its docstring does not say 'minus'"):
+        mine.direct("no", "(1)", kind="identity", instead={"minus": ""})(equation)
+
+
 def test_one_text_for_several_probabilities():
     deltas = []
 

@@ -20,14 +20,12 @@ from hypothesis import given, strategies as st
 import gammabar as gb
 from gammabar import problems
 from gammabar.problems import (
-    DenseProblem,
     Kernel,
     KernelProblem,
     MulticlassKernelProblem,
     MulticlassProblem,
     ProblemError,
     Source,
-    SparseProblem,
     from_arrays,
 )
 from gammabar.problems.files import encode_labels, label_text
@@ -95,13 +93,11 @@ def test_bad_labels_are_refused_by_place(y, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_label_that_is_no_double_and_many_classes():
+def test_a_label_that_is_no_double():
     longer = np.longdouble(1) + np.finfo(np.longdouble).eps
     if float(longer) != longer:
         with pytest.raises(ProblemError, match="no label"):
             from_arrays(np.eye(2), np.array([1, longer]))
-    with pytest.raises(ProblemError, match=r"40 classes \(0, 1, 2, .*, 9, \.\.\.\)"):
-        from_arrays(np.ones((40, 1)), range(40))
 
 
 @pytest.mark.parametrize(
@@ -135,30 +131,7 @@ def test_a_single_point_may_be_alone_in_its_class(sign):
             from_arrays(rows, y)
 
 
-@pytest.mark.parametrize(
-    "given_as",
-    [
-        tuple(map(tuple, X)),
-        np.array(X, dtype=np.uint8),
-        np.asfortranarray(X),
-        pd.DataFrame({"a": pd.array([1, 3, 5], dtype="Int64"), "b": [2.0, 4.0, 6.0]}),
-        *(getattr(scipy.sparse, f"{f}_array")(np.array(X)) for f in ("csc", "coo", "lil", "dok")),
-        *(getattr(scipy.sparse, f"{f}_matrix")(np.array(X)) for f in ("csr", "bsr", "dia")),
-    ],
-)
-def test_every_kind_of_matrix_is_welcome(given_as):
-    problem = from_arrays(given_as, Y)
-    sparse = scipy.sparse.issparse(given_as)
-    assert isinstance(problem, SparseProblem if sparse else DenseProblem)
-    np.testing.assert_array_equal(problem.X.toarray() if sparse else problem.X, X)
-    assert problem.digest() == from_arrays(X, Y).digest()
-
-
-def test_integers_stay_integers_and_are_not_copied():
-    pixels = np.arange(6, dtype=np.uint8).reshape(3, 2)
-    problem = from_arrays(pixels, Y)
-    assert problem.X.dtype == np.uint8
-    assert np.shares_memory(problem.X, pixels)
+def test_integers_stay_integers():
     assert from_arrays(np.eye(3, dtype=bool), Y).X.dtype == np.uint8
     assert from_arrays([[2**63], [1], [2]], Y).X.tolist() == [[2**63], [1], [2]]
     assert from_arrays(pd.DataFrame({"a": [1, 2, 3]}, dtype="int16"), Y).X.dtype == np.int16

@@ -126,6 +126,8 @@ def table(rows: Rows) -> Any:
         pytest.skip("no table holds these")
 
 
+SPARSE = [sparse.csr_array, sparse.csc_array, sparse.coo_matrix, sparse.lil_array]
+SPARSE += [sparse.dok_array, sparse.bsr_matrix, sparse.dia_matrix]
 ENTRIES: dict[str, Callable[[Rows, Path], Problem]] = {
     "list": lambda rows, _: from_arrays(rows, LABELS),
     "tuples": lambda rows, _: from_arrays(tuple(map(tuple, rows)), tuple(LABELS)),
@@ -137,14 +139,19 @@ ENTRIES: dict[str, Callable[[Rows, Path], Problem]] = {
     ),
     "memoryview": lambda rows, _: from_arrays(memoryview(typed(rows)), LABELS),
     "masked": lambda rows, _: from_arrays(np.ma.MaskedArray(typed(rows)), LABELS),
-    "csr": lambda rows, _: from_arrays(sparse.csr_array(typed(rows)), LABELS),
-    "coo": lambda rows, _: from_arrays(sparse.coo_matrix(typed(rows)), LABELS),
+    **{
+        made.__name__: lambda rows, _, made=made: from_arrays(made(typed(rows)), LABELS)
+        for made in SPARSE
+    },
     "frame": lambda rows, _: from_arrays(entries(frame(rows)), pd.Series(LABELS)),
     "nullable": lambda rows, _: from_arrays(entries(nullable(rows)), LABELS),
     "arrow-backed": lambda rows, _: from_arrays(entries(arrow_backed(rows)), LABELS),
     "sparse frame": lambda rows, _: from_arrays(sparse_frame(rows, 0), LABELS),
     "filled frame": lambda rows, _: from_arrays(sparse_frame(rows, 0.0), LABELS),
     "table": lambda rows, _: from_arrays(table(rows).drop(["y"]), LABELS),
+    "record batch": lambda rows, _: from_arrays(
+        table(rows).drop(["y"]).to_batches()[0], pyarrow.array(LABELS)
+    ),
     "dask array": lambda rows, _: from_dask(da.from_array(typed(rows), chunks=(2, 1)), LABELS),
     "dask frame": lambda rows, _: from_dask(
         dd.from_pandas(entries(frame(rows)), npartitions=2), pd.Series(LABELS)
@@ -229,10 +236,16 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path: Path) -> None:
         problem.scores(np.ones(2))
 
 
-def test_functions_that_are_not_symmetric_are_no_kernels() -> None:
-    skew = np.array([[1.0, 2.0], [0.0, 1.0]])
-    with pytest.raises(ProblemError, match="not symmetric"):
-        from_arrays([[1.0, 2], [3, 1], [2, 2]], LABELS, kernel=lambda a, b: a @ skew @ b.T)
+@pytest.mark.parametrize("first", [0, 1, 13, 40, 598])
+def test_functions_that_are_not_symmetric_are_no_kernels(first: int) -> None:
+    """Not for two rows only, wherever they are: what is computed of them would be of no kernel."""
+    X = np.c_[np.arange(600.0), np.ones(600)]
+
+    def skew(a: Any, b: Any) -> Any:
+        return a @ b.T + 1e-3 * (a[:, :1] == first) * (first + 1 == b[:, :1].T)
+
+    with pytest.raises(ProblemError, match=f"not symmetric: .* of rows {first} and {first + 1}"):
+        from_arrays(X, np.arange(600) % 2, kernel=skew).scores(np.ones(600))
 
 
 class Column:
@@ -244,8 +257,8 @@ class Column:
     def is_null(self) -> Column:
         return Column(self.name, [value is None for value in self.values])
 
-    def to_numpy(self) -> np.ndarray[Any, Any]:
-        return np.array(self.values)
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self.values, dtype=dtype)
 
     def __getitem__(self, rows: list[int]) -> Column:
         return Column(self.name, [self.values[i] for i in rows])
@@ -279,7 +292,9 @@ PEOPLE = {
 }
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pyarrow.table, Frame, LazyFrame])
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pyarrow.table, pyarrow.record_batch, Frame, LazyFrame]
+)
 def test_columns_by_name_levels_and_missing_values(make: Callable[..., Any]) -> None:
     frame = make(PEOPLE)
     problem = from_arrays(frame, "y", encode=True, missing="drop")

@@ -81,16 +81,21 @@ def test_a_users_function_of_matrices_or_of_rows(function, d, store):
     assert mine.radius == poly.radius
 
 
-def test_functions_that_fail_are_named():
-    def broken(a, b):
-        raise RuntimeError("no such luck")
+def broken(a, b):
+    raise RuntimeError("no such luck")
 
-    with pytest.raises(ProblemError, match="broken failed: no such luck"):
-        KernelProblem(X, Y, Kernel.of(broken))
-    with pytest.raises(ProblemError, match="row 0 is nan"):
-        KernelProblem(X, Y, Kernel.of(lambda a, b: math.nan))
-    with pytest.raises(ProblemError, match=r"row 0 is -1\.0, which is negative"):
-        KernelProblem(X, Y, Kernel.of(lambda a, b: -1.0))
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (broken, "broken failed: no such luck"),
+        (lambda a, b: math.nan, "row 0 is nan"),
+        (lambda a, b: -1.0, r"row 0 is -1\.0, which is negative"),
+    ],
+)
+def test_functions_that_fail_are_named(function, message):
+    with pytest.raises(ProblemError, match=message):
+        KernelProblem(X, Y, Kernel.of(function))
 
 
 def test_a_precomputed_gram_matrix():
@@ -152,14 +157,14 @@ def test_kernels_are_texts_functions_or_kernels():
         kernel = Kernel.parse(text)
         assert Kernel.parse(str(kernel)) == Kernel.of(text) == Kernel.of(kernel) == kernel
     assert Kernel.parse("poly:degree=2,coef0=1") == Kernel("poly", degree=2, coef0=1.0)
-    with pytest.raises(ProblemError, match="kernel must be a text"):
-        Kernel.of(3)
-    with pytest.raises(ProblemError, match="comes with a function"):
-        Kernel("rbf", function=by_row)
-    with pytest.raises(ProblemError, match="comes with a function"):
-        Kernel("callable")
-    with pytest.raises(ProblemError, match="no values but those"):
-        Kernel("precomputed").matrix(X, X)
+    for ask, message in (
+        (lambda: Kernel.of(3), "kernel must be a text"),
+        (lambda: Kernel("rbf", function=by_row), "comes with a function"),
+        (lambda: Kernel("callable"), "comes with a function"),
+        (lambda: Kernel("precomputed").matrix(X, X), "no values but those"),
+    ):
+        with pytest.raises(ProblemError, match=message):
+            ask()
 
 
 class CountingKernel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
 from gammabar.problems import ProblemError, ScatteredProblem, from_arrays, from_dask, load
-from gammabar.problems.chunked import NpyChunks, _tidy
+from gammabar.problems.binary_readers import Table
+from gammabar.problems.chunked import FileChunks, _read_there, _tidy, npy_chunks
 from gammabar.problems.problem import INTERCEPTS
 
 EXTREME = st.sampled_from([-(2**63), 2**63 - 1, -1, 0, 1, 2**62])
@@ -44,11 +46,11 @@ def points(draw):
     return X, y, draw(st.integers(1, n))
 
 
-def _on_disk(folder: Path, X, rows: int) -> NpyChunks:
+def _on_disk(folder: Path, X, rows: int) -> FileChunks:
     path = folder / "X.npy"
     np.save(path, X)
     wide = max(X.dtype.itemsize, 8 if X.dtype == np.float16 else 1)
-    return NpyChunks(path, rows * X.shape[1] * wide)
+    return npy_chunks(path, rows * X.shape[1] * wide)
 
 
 def _on_dask(X, rows: int, sparse: bool):
@@ -220,20 +222,12 @@ def test_a_file_larger_than_the_memory_that_is_allowed(tmp_path):
     assert refused.stdout == ""
 
 
-class _Counting(NpyChunks):
-    """Chunks of a file that know what was asked of them."""
-
-    passes: list[str]
-
-    def each(self, work, *args):
-        self.passes.append(getattr(work, "work", work).__name__)
-        return super().each(work, *args)
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_between_passes_the_oracle_looks_at_rows_that_are_here(tmp_path, sparse, intercept):
+def test_between_passes_the_oracle_looks_at_rows_that_are_here(
+    tmp_path, sparse, intercept, monkeypatch
+):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((8_000, 30)) * (rng.random((8_000, 30)) < 0.5)
     X[:, 0] = rng.choice([-1, 1], 8_000) * (0.2 + rng.random(8_000))
@@ -246,11 +240,15 @@ def test_between_passes_the_oracle_looks_at_rows_that_are_here(tmp_path, sparse,
         with dask.config.set(scheduler="synchronous"):
             _same(gb.solve(from_dask(blocks, y, intercept=intercept)), here)
         return
-    np.save(tmp_path / "X.npy", X)
-    chunks = _Counting(tmp_path / "X.npy", 900 * 240)
-    chunks.passes = []
-    _same(gb.solve(from_arrays(chunks, y, intercept=intercept)), here)
-    scores = [name for name in chunks.passes if "take" not in name]
+    passes, each = [], FileChunks.each
+
+    def counted(chunks, work, *args):
+        passes.append(work.__name__)
+        return each(chunks, work, *args)
+
+    monkeypatch.setattr(FileChunks, "each", counted)
+    _same(gb.solve(from_arrays(_on_disk(tmp_path, X, 900), y, intercept=intercept)), here)
+    scores = [name for name in passes if "take" not in name]
     assert 3 <= len(scores) <= 12  # were 50 when the rows of the working set were asked for anew
 
 
@@ -286,17 +284,15 @@ def test_chunks_of_a_file_are_found_from_another_folder(name, tmp_path, monkeypa
     pytest.importorskip("pyarrow")
     from pyarrow import parquet, table
 
-    from gammabar.problems.chunked import TableChunks, _Recipe
-
     X = np.array([[3.0, 1.0], [1.0, 3.0]])
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     np.save("points.npy", X)
     parquet.write_table(table({"y": [0, 1], "a": X[:, 0], "b": X[:, 1]}), "points.parquet")
-    chunks = {"points.npy": NpyChunks, "points.parquet": TableChunks}[name](Path(name))
-    sent = pickle.dumps(_Recipe(chunks, 0))
+    load = npy_chunks(Path(name)).load if name == "points.npy" else Table(Path(name)).points
+    sent = pickle.dumps(partial(_read_there, load, 0))
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert pickle.loads(sent).load().tolist() == X.tolist()
+    assert pickle.loads(sent)().tolist() == X.tolist()
     (tmp_path / name).unlink()
     with pytest.raises(ProblemError, match=f"{name}: a worker of the cluster does not find it"):
-        pickle.loads(sent).load()
+        pickle.loads(sent)()

@@ -9,7 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,10 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links and pipes of POSIX")
-
-
-def left_over(folder: Path) -> list[str]:
-    return [path.name for path in folder.rglob("*.part")]
 
 
 def device(path: Path) -> Path:
@@ -67,32 +63,15 @@ def test_links_go_on_pointing_to_where_they_did(tmp_path, there):
     assert os.listdir(tmp_path / "far") == ["x"]
 
 
-class Pipe:
-    """A named pipe, and all that is written into it."""
-
-    def __init__(self, path: Path) -> None:
-        os.mkfifo(path)
-        self.path, self._got = path, []
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        self._got.append(self.path.read_bytes())
-
-    def got(self) -> bytes:
-        """What came, after whoever wrote has closed it; a pipe is still a pipe."""
-        assert stat.S_ISFIFO(self.path.lstat().st_mode)
-        self._reader.join(20)
-        (found,) = self._got
-        return found
-
-
 @pytest.mark.parametrize("name", ["pipe", "link"])
 def test_a_pipe_is_written_into(tmp_path, name):
-    pipe = Pipe(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
-    write_whole(tmp_path / name, "all of it")
-    assert pipe.got() == b"all of it"
+    with ThreadPoolExecutor(1) as reader:
+        got = reader.submit((tmp_path / "pipe").read_bytes)
+        write_whole(tmp_path / name, "all of it")
+        assert got.result(20) == b"all of it"
+    assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
     assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
 
 

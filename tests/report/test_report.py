@@ -134,6 +134,20 @@ def test_no_folder_is_on_the_page():
         assert "my.py" in text
 
 
+def test_a_mistake_is_told_once():
+    names = ("jst.lem3.4.primal", "jst.lemC.3", "jst.lemC.11")
+    wrong = [
+        result(name, "refuted", solver="my.py:mine", hint="no momentum", worst_t=1)
+        for name in names
+    ]
+    report = gather(wrong)
+    assert (markdown(report).count("no momentum"), markdown(report).count("as above")) == (1, 2)
+    shown = Seen(page(report)).text
+    failed = shown[shown.index("Failed") : shown.index("Statements ×")]
+    assert failed.count("no momentum") == 1
+    assert "2 more are refuted: jst.lemC.3 (t = 1), jst.lemC.11 (t = 1)" in failed
+
+
 def test_of_a_run_that_was_made_twice_the_later_one_counts():
     report = gather([result(verdict="refuted"), result()])
     assert [r.verdict.verdict for r in report.results] == ["holds"]

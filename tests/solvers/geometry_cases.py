@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -60,26 +59,10 @@ class Case:
     def gram(self) -> Array:
         return self.rows @ self.rows.T / self.square if self.metric is None else self.metric
 
-    @property
-    def radius_squared(self) -> Fraction:
-        return max(self.gram.diagonal())
-
     def balls(self) -> tuple[Array, Array | None]:
         """Rows and metric in balls."""
         rows = balls(self.rows) / ball(self.square).sqrt()
         return rows, None if self.metric is None else balls(self.metric)
-
-    def size(self, w: Any) -> float:
-        """max_i Σ_j |a_ij w_j|: what rounding errors of scores are relative to."""
-        A = np.abs(floats(self.rows if self.metric is None else self.metric))
-        return float((A @ np.abs(w)).max()) / math.sqrt(self.square)
-
-    def same(self, w: Any, reference: Any, tolerance: float = 1e-9) -> None:
-        """w is the reference: to the last bit where that is possible and asked for (0)."""
-        wanted = floats(reference)
-        bound = max(tolerance, 1e-9) * (1 + np.abs(wanted).max())
-        bound = 0.0 if self.exact and tolerance == 0 else bound
-        np.testing.assert_allclose(math.sqrt(self.square) * w, wanted, rtol=0, atol=bound)
 
 
 def run(solver: Any, problem: Problem, steps: int = 8, rng: Any = None) -> list[Any]:

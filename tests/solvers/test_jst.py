@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import namedtuple
 from itertools import islice
 
 import numpy as np
 import pytest
 from flint import arb, ctx
-from geometry_cases import ball, cases, close
+from geometry_cases import cases, close
 from hypothesis import assume, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
+from step_checks import steps_hold
 
 from gammabar.papers.ji_srebro_telgarsky_2021 import algorithms as jst
 from gammabar.problems import DenseProblem, Kernel, KernelProblem, ProblemError
@@ -71,10 +73,16 @@ def run(solver, problem, steps=25, rng=None):
     return list(islice(solver.iterates(problem, rng), steps))
 
 
+#: How Z acts, as the literal algorithm asks for it.
+Acting = namedtuple("Acting", "n zero times adjoint")
+
+
 def space_of(case):
-    """The paper's Z, minus the rows."""
-    rows, metric = case.balls()
-    return jst.explicit(-rows) if metric is None else jst.feature(metric)
+    """The paper's Z, minus the rows; of a kernel α stands for the vector Σ α_i y_i φ(x_i)."""
+    rows, gram = case.balls()
+    if gram is None:
+        return Acting(len(rows), 0 * rows[0], lambda w: -(rows @ w), lambda q: -(rows.T @ q))
+    return Acting(len(gram), 0 * gram[0], lambda alpha: -(gram @ alpha), lambda q: -q)
 
 
 def inside(got, wanted, w=0.0):
@@ -101,118 +109,65 @@ def test_momentum_form(loss, case, step, analysed):
     rho = problem.n if loss == "logistic" and analysed else 1
     solver = DualAcceleration(step, loss, None if analysed else 1.0)
     assert solver.rho(problem.n) == rho
-    wanted = islice(jst.algorithm1(space, arb(step), loss, rho), STEPS)
-    for it, state in zip(run(solver, problem, STEPS), wanted, strict=True):
-        inside(it.w, state.w, it.w)
-        inside(it.momentum, -state.g, it.w)
-        inside(it.weights, state.q)
-        inside(it.scores, -space.times(state.w), it.w)
-
-
-def general_lambda(t):
-    return (1.0, 0.75, 0.5, 0.625)[t % 4]
-
-
-def general_theta(t):
-    return (1.0, 0.5)[t % 2]
-
-
-@losses
-@pytest.mark.parametrize(
-    ("lam", "theta", "options"),
-    [
-        (lambda t: arb(2) / (t + 2), lambda t: arb(1), ()),
-        (lambda t: arb(1), lambda t: arb(0.5), (1.0, 0.5)),
-        (
-            lambda t: arb(general_lambda(t)),
-            lambda t: arb(general_theta(t)),
-            (general_lambda, general_theta),
-        ),
-    ],
-)
-@settings(max_examples=100)
-@given(case=problems)
-def test_dual_form(loss, lam, theta, options, case):
-    problem, space = case.problem, space_of(case)
-    rho = problem.n if loss == "logistic" else 1
-    wanted = islice(jst.dual_form(space, lam, theta, loss, rho), STEPS)
-    for it, state in zip(run(DualForm(*options, loss=loss), problem, STEPS), wanted, strict=True):
-        inside(it.w, state.w, it.w)
-        inside(it.dual, state.q)
-        inside(it.extra["mu"], state.mu)
-        inside(it.extra["nu"], state.nu)
-        inside(it.extra["p"], -space.times(state.w), it.w)
-
-
-@pytest.mark.parametrize("momentum", [True, False])
-@many
-@given(
-    case=problems,
-    step=st.sampled_from((0.25, 1.0)),
-    numbers=st.lists(st.floats(0, 1, exclude_max=True), min_size=STEPS, max_size=STEPS),
-)
-def test_adaptive_sampling(momentum, case, step, numbers):
-    problem, space = case.problem, space_of(case)
-    got = run(AdaptiveSampling(step, momentum), problem, STEPS, Uniforms(*numbers))
-    indices = [it.extra["i"] for it in got]
-    beta = lambda t: arb(t) / (t + 1) if momentum else arb(0)  # noqa: E731
-    wanted = jst.algorithm2(space, indices, arb(step), beta)
-    for it, state, u, i in zip(got, wanted, numbers, indices, strict=True):
-        inside(it.w, state.w, it.w)
-        inside(it.momentum, -state.g, it.w)
-        inside(it.dual, state.q)
-        inside(it.extra["scores"], -space.times(state.w), it.w)
-        # The row is where the cumulative sums of q_t pass u.
-        assert sum(state.q[:i], arb(0)) < arb(u) + 1e-9
-        assert sum(state.q[: i + 1], arb(0)) > arb(u) - 1e-9
-
-
-@losses
-@many
-@given(case=problems, step=st.sampled_from((0.5, 1.0, 2.0)))
-def test_gradient_descent(loss, case, step):
-    space = space_of(case)
-    wanted = islice(jst.gradient_descent(space, arb(step), loss), STEPS)
-    for it, w in zip(run(GradientDescent(step, loss), case.problem, STEPS), wanted, strict=True):
+    wanted = islice(jst.algorithm1(space, arb(step) / rho, loss), STEPS)
+    for it, w in zip(run(solver, problem, STEPS), wanted, strict=True):
         inside(it.w, w, it.w)
         inside(it.weights, jst.potential_gradient(space.times(w), loss))
+        inside(it.scores, -space.times(w), it.w)
 
 
-@pytest.mark.parametrize("decay", [False, True])
+GENERAL = (lambda t: (1.0, 0.75, 0.5, 0.625)[t % 4], lambda t: (1.0, 0.5)[t % 2])
+
+
+#: Statements that compute each step of a solver anew, and the solver.
+STEPPED = [
+    *(("jst.lemC.3", DualAcceleration(v, loss)) for v in (0.25, 1.0) for loss in LOSSES),
+    *(
+        (name, DualForm(*options, loss=loss))
+        for name in ("jst.lemC.3", "jst.eqB.9")
+        for loss in LOSSES
+        for options in ((), (1.0, 0.5), GENERAL, ("recursive",), ("slower",))
+    ),
+    *(("gb.jst.sampling.step", AdaptiveSampling(v, m)) for v in (0.25, 1.0) for m in (True, False)),
+    *(("gb.jst.cotter.step", HardMarginAscent(v, a)) for v in (0.5, 1.0) for a in (True, False)),
+    *(("gb.jst.gd.step", GradientDescent(v, loss)) for v in (0.5, 2.0) for loss in LOSSES),
+    *(
+        ("gb.jst.ngd.step", NormalizedGradientDescent(v, d))
+        for v in (0.5, 1)
+        for d in (True, False)
+    ),
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(case=problems, stepped=st.sampled_from(STEPPED), seed=st.integers(0, 2**32 - 1))
+def test_steps_are_those_printed(case, stepped, seed):
+    steps_hold(*stepped, case.problem, STEPS, seed)
+
+
 @many
-@given(case=problems, step=st.sampled_from((0.5, 1.0)))
-def test_normalised_gradient_descent(decay, case, step):
-    theta = lambda t: arb(step) / (arb(t + 1).sqrt() if decay else 1)  # noqa: E731
-    wanted = islice(jst.normalised(space_of(case), theta), STEPS)
-    got = run(NormalizedGradientDescent(step, decay), case.problem, STEPS)
-    for it, w in zip(got, wanted, strict=True):
-        inside(it.w, w, it.w)
-    if not decay:  # the dual form without acceleration
-        for it, other in zip(run(DualForm(1.0, step), case.problem, STEPS), got, strict=True):
-            np.testing.assert_allclose(it.w, other.w, atol=1e-9 * (1 + np.linalg.norm(it.w)))
-            np.testing.assert_array_equal(it.extra["nu"], it.dual)
+@given(case=problems, numbers=st.lists(st.floats(0, 1, exclude_max=True), min_size=9, max_size=9))
+def test_adaptive_sampling_draws_from_its_weights(case, numbers):
+    got = run(AdaptiveSampling(), case.problem, 9, Uniforms(*numbers))
+    for it, u in zip(got, numbers, strict=True):
+        # The row is where the cumulative sums of q_t pass u.
+        i, sums = it.extra["i"], np.cumsum(it.dual)
+        assert sums[i] - it.dual[i] < u + 1e-9 < sums[i] + 2e-9
 
 
-@pytest.mark.parametrize("averaged", [False, True])
 @many
-@given(case=problems, step=st.sampled_from((0.5, 1.0)))
-def test_batch_perceptron_of_cotter(averaged, case, step):
-    problem, space = case.problem, space_of(case)
-    got = run(HardMarginAscent(step, averaged), problem, STEPS)
-    longest = ball(case.radius_squared).sqrt()
-    eta0 = arb(step) / longest if longest > 0 else arb(step)
-    path = jst.batch_perceptron(space, [it.extra["i"] for it in got[:-1]], eta0)
-    total = space.zero
-    for t, (it, v) in enumerate(zip(got, path, strict=True)):
-        total = total + v if t else total
-        inside(it.extra["v"], v, it.w)
-        inside(it.w, total / max(t, 1) if averaged else v, it.w)
-        # The row added next has the smallest score.
-        scores = -space.times(v)
-        inside(it.extra["scores"], scores)
-        assert all(scores[it.extra["i"]] < s + 1e-9 for s in scores)
-    assert got[0].extra["i"] == 0  # the first among equals
-    assert math.isclose(problem.radius, float(longest), rel_tol=1e-12)
+@given(case=problems)
+def test_the_batch_perceptron_takes_the_first_row_among_equals(case):
+    assert run(HardMarginAscent(), case.problem, 1)[0].extra["i"] == 0
+
+
+@many
+@given(case=problems)
+def test_the_dual_form_without_acceleration_is_normalised_descent(case):
+    got = run(NormalizedGradientDescent(), case.problem, STEPS)
+    for it, other in zip(run(DualForm(1.0), case.problem, STEPS), got, strict=True):
+        np.testing.assert_allclose(it.w, other.w, atol=1e-9 * (1 + np.linalg.norm(it.w)))
+        np.testing.assert_array_equal(it.extra["nu"], it.dual)
 
 
 @every
@@ -275,22 +230,16 @@ def test_numbers_beyond_the_range_of_doubles_are_refused():
     assert run(AdaptiveSampling(), problem.unit())[-1].margin == pytest.approx(0.5)
 
 
-def test_rows_are_drawn_in_proportion():
-    q = np.array([0.0, 0.125, 0.0, 0.5, 0.375, 0.0])
-    grid = (np.arange(800) + 0.5) / 800
-    rng = Uniforms(*grid)
-    rows = np.bincount([draw(q, rng) for _ in grid], minlength=6)
-    np.testing.assert_array_equal(rows, 800 * q)
-    # u = 0 is the first row of positive weight.
-    assert [draw(q, Uniforms(u)) for u in (0.0, 0.125)] == [1, 3]
-
-
 @given(hnp.arrays(float, st.integers(1, 9), elements=st.floats(0, 1)))
-def test_the_largest_uniform_number_draws_the_last_row_of_positive_weight(q):
+def test_rows_are_drawn_in_proportion_up_to_the_largest_uniform_number(q):
     assume(q.sum() > 1e-3)
     # Weights below the rounding of the sum do not move the cumulative sums.
     counted = np.diff(np.cumsum(q), prepend=0.0) > 0
     assert draw(q, Uniforms(1 - 2.0**-53)) == np.flatnonzero(counted)[-1]
+    assert draw(q, Uniforms(0.0)) == np.flatnonzero(counted)[0]
+    q, grid = np.array([0.0, 0.125, 0.0, 0.5, 0.375, 0.0]), (np.arange(800) + 0.5) / 800
+    rng = Uniforms(*grid)
+    np.testing.assert_array_equal(np.bincount([draw(q, rng) for _ in grid], minlength=6), 800 * q)
 
 
 def test_sampling_is_reproducible_and_its_scores_do_not_drift():

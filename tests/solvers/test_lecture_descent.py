@@ -1,4 +1,4 @@
-"""Gradient descent and SGD of the lecture against the reference, in every geometry."""
+"""Gradient descent and SGD of the lecture, step by step, in every geometry."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from flint import arb, ctx
-from geometry_cases import balls, cases, close
+from geometry_cases import cases
 from hypothesis import given, settings, strategies as st
-from reference import lecture
+from hypothesis.extra import numpy as hnp
+from step_checks import steps_hold
 
 from gammabar.problems import DenseProblem
 from gammabar.solvers.descent import (
@@ -22,70 +22,48 @@ from gammabar.solvers.descent import (
 )
 
 
-@pytest.fixture(autouse=True)
-def precision():
-    with ctx.workprec(150):
-        yield
+@settings(max_examples=100)
+@given(hnp.arrays(int, st.integers(1, 4).map(lambda d: (d, d + 1)), elements=st.integers(-4, 4)))
+def test_quadratics_know_their_eigenvalues_and_minimum(M):
+    """A = MᵀM + I, and its diagonal."""
+    A, b = M[:, 1:].T @ M[:, 1:] + np.eye(len(M), dtype=int), M[:, 0]
+    for matrix in (A, np.diag(np.diagonal(A))):
+        f, every = Quadratic(matrix, b), np.linalg.eigvalsh(matrix)
+        assert (f.strong_convexity, f.smoothness) == pytest.approx((every[0], every[-1]))
+        assert f.gradient(f.minimiser) == pytest.approx(0, abs=1e-9)
+        w = np.arange(len(b)) - 1.0
+        assert f.value(w) == pytest.approx(w @ matrix @ w / 2 - b @ w)
 
 
-def agree(got, wanted):
-    """Both methods contract: errors are a few rounding errors of the largest value."""
-    close(got, wanted, 1e-11 * max(1.0, *(abs(float(v)) for v in wanted)))
+@pytest.mark.parametrize(
+    ("statement", "solver"),
+    [
+        *(("gb.lec.gd.step", SmoothGradientDescent(v)) for v in (0.125, 3.0)),
+        *(("gb.lec.agd.step", AcceleratedGradientDescent(v)) for v in (0.125, 3.0)),
+        ("gb.lec.sgd.step", SGD()),
+    ],
+)
+@settings(max_examples=20, deadline=None)
+@given(case=cases())
+def test_steps_are_those_printed_on_every_geometry(statement, solver, case):
+    if case.problem.radius > 0:
+        steps_hold(statement, solver, case.problem)
 
 
-@st.composite
-def quadratics(draw):
-    """A = MᵀM + cI, and b."""
-    d = draw(st.integers(1, 4))
-    whole = st.integers(-4, 4)
-    M = draw(st.lists(st.lists(whole, min_size=d, max_size=d), min_size=1, max_size=d))
-    A = np.array(M).T @ np.array(M) + draw(st.integers(1, 3)) * np.eye(d, dtype=int)
-    return A, np.array(draw(st.lists(whole, min_size=d, max_size=d)))
-
-
-@settings(max_examples=150)
-@given(quadratics())
-def test_gradient_descent_on_quadratics_is_that_of_the_texts(case):
-    f = Quadratic(*case)
-    A, b = map(balls, case)
-
-    def gradient(w):
-        return A @ w - b
-
-    beta, lam = arb(f.smoothness), arb(f.strong_convexity)
-    wanted = lecture.descend(gradient, 0 * b, beta, lam)
-    run = islice(SmoothGradientDescent().iterates(f), 12)
-    for t, (it, w) in enumerate(zip(run, wanted, strict=False)):
-        assert it.t == t
-        agree(it.w, w)
-        agree(it.extra["gradient"], gradient(w))
-    wanted = lecture.accelerate(gradient, 0 * b, beta, lam)
-    run = islice(AcceleratedGradientDescent().iterates(f), 12)
-    for it, (w, v) in zip(run, wanted, strict=False):
-        agree(it.w, w)
-        agree(it.extra["v"], v)
-        agree(it.momentum, v - w)
-        agree(it.extra["gradient"], gradient(v))
-
-
-@pytest.mark.parametrize("accelerated", [False, True])
 @settings(max_examples=100)
 @given(case=cases(), strength=st.sampled_from([0.125, 1.0, 3.0]))
-def test_logistic_regression_agrees_on_every_geometry(accelerated, case, strength):
-    (rows, metric), problem = case.balls(), case.problem
-    f = RegularisedLogistic(problem, strength)
-    method = AcceleratedGradientDescent if accelerated else SmoothGradientDescent
-    loop = lecture.accelerate if accelerated else lecture.descend
-    gradient = lecture.logistic_gradient(rows, arb(strength), metric)
-    reference = loop(gradient, 0 * rows[0], arb(f.smoothness), arb(strength))
-    run = method(regularisation=strength).iterates(problem)
-    for it, w in zip(islice(run, 8), reference, strict=False):
-        assert it.problem is problem
-        w = w[0] if accelerated else w
-        agree(it.w, w)
-        seen = w if metric is None else metric @ w
-        value = sum((1 + (-s).exp()).log() for s in rows @ seen) / len(rows)
-        agree([f.value(it.w)], [value + arb(strength) / 2 * (w @ seen)])
+def test_values_and_gradients_agree(case, strength):
+    """Along a line the value rises as the gradient says; terms average to the gradient."""
+    problem = case.problem
+    f, losses, v = RegularisedLogistic(problem, strength), Losses(problem), problem.origin()
+    w = problem.combine(np.arange(problem.n) % 3 - 1.0) / 8
+    terms = [losses.term(w, i) for i in range(losses.n)]
+    assert max(map(problem.norm, terms)) <= losses.lipschitz * (1 + 1e-12)
+    assert sum(terms) / losses.n + strength * w == pytest.approx(f.gradient(w), abs=1e-12)
+    v = f.gradient(w) / (1 + f.norm(f.gradient(w)))
+    rise = (f.value(w + 1e-5 * v) - f.value(w - 1e-5 * v)) / 2e-5
+    slope = f.norm(f.gradient(w)) ** 2 / (1 + f.norm(f.gradient(w)))
+    assert rise == pytest.approx(slope, rel=1e-5, abs=1e-7)
 
 
 def test_the_smoothness_of_logistic_regression_is_attained():
@@ -105,32 +83,6 @@ def test_scores_of_any_size(scale):
     problem = DenseProblem(np.array([[1e3], [2e3]]), np.array([1, -1]))
     solver = SGD(horizon=1, distance=1e6, indices=(0, 1, 0, 0, 1))
     assert all(np.isfinite(it.w).all() for it in solver.iterates(problem))
-
-
-@settings(max_examples=200)
-@given(case=cases(), data=st.data())
-def test_sgd_agrees_on_every_geometry(case, data):
-    (rows, metric), problem = case.balls(), case.problem
-    if problem.radius == 0:
-        return
-
-    def term(i, w):
-        return lecture.logistic_term(rows, i, w, metric)
-
-    path = tuple(data.draw(st.lists(st.integers(0, problem.n - 1), max_size=8)))
-    solver = SGD(horizon=len(path) + 1, distance=1.5, indices=path)
-    reference = lecture.sgd(term, 0 * rows[0], arb(solver.step(problem.radius)), path)
-    run = list(solver.iterates(problem))
-    assert [it.extra["index"] for it in run] == [None, *path]
-    for it, (w, average) in zip(run, reference, strict=True):
-        agree(it.w, w)
-        agree(it.extra["average"], average)
-    # Terms average to the gradient, and none is longer than ρ.
-    f, w = Losses(problem), problem.combine(np.arange(problem.n) % 3 - 1.0) / 8
-    terms = [f.term(w, i) for i in range(f.n)]
-    assert max(map(problem.norm, terms)) <= f.lipschitz * (1 + 1e-12)
-    mean = lecture.logistic_gradient(rows, arb(0), metric)(balls(w))
-    agree(sum(terms) / f.n, mean)
 
 
 def test_random_indices_are_uniform_and_repeatable():

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import Phase, given, settings, strategies as st
 
 from gammabar.harness.falsify import search as searching
-from gammabar.harness.falsify.parameters import Candidate, Finding, solvers_of, strategies
+from gammabar.harness.falsify.parameters import Finding, solvers_of, strategies
 from gammabar.harness.falsify.reports import as_document, read, write
 from gammabar.harness.falsify.search import Report, Search, _Over as Over
 from gammabar.harness.registry import find_statements
-from gammabar.harness.run.tasks import Registered
+from gammabar.harness.run.tasks import Registered, Run
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.problems import ProblemError
 from gammabar.problems.specs import open_problem, text_of_rows
@@ -93,7 +93,7 @@ def test_rows_that_are_no_rows_are_refused(text: str, why: str):
 @pytest.mark.parametrize("name", ["rows", "families"])
 def test_a_strategy_proposes_problems_that_can_be_opened(name: str):
     [statement] = find_statements(["jst.thm3.1.1"])
-    asked: set[Candidate] = set()
+    asked: set[Run] = set()
 
     @settings(max_examples=150, database=None, phases=[Phase.generate])
     @given(strategies(statement, solvers_of(statement))[name])
@@ -140,7 +140,7 @@ def test_a_search_of_few_inputs_ends_when_all_were_tried():
 
 
 def test_a_report_is_read_as_it_was_written(tmp_path):
-    one = Candidate("rows:3;-1 --kernel linear", Registered("perceptron"), 7, 2)
+    one = Run("rows:3;-1 --kernel linear", Registered("perceptron"), 7, 2)
     found = Finding(one, verdict(True, tightness=inf, slack=-inf))
     report = Report("x", found, nearest={"families": inf})
     report.runs["families"] = 12

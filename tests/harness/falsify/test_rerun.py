@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gammabar.harness.certificates import Rejected as Refused, check
-from gammabar.harness.falsify.parameters import Candidate, Finding
+from gammabar.harness.falsify.parameters import Finding
 from gammabar.harness.falsify.witness import _rerun, write
 from gammabar.harness.registry import close_paper, everything, open_paper
-from gammabar.harness.run.tasks import Registered, open_solver
+from gammabar.harness.run.tasks import Registered, Run, open_solver
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.oracle import solve
 from gammabar.papers import rerun
@@ -37,7 +37,7 @@ TRUE = ("gb.sharp", "jst.thm3.1.1", "tyurin.thm5.2", "tyurin.thm5.3", "tyurin.th
 
 
 def finding(problem: str, solver: str, t: int, statement: str = "x") -> Finding:
-    candidate = Candidate(problem, Registered(solver), max(t, 1))
+    candidate = Run(problem, Registered(solver), max(t, 1))
     return Finding(candidate, Verdict(statement, "refuted", worst_t=t))
 
 

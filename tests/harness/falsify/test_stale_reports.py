@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness.falsify.parameters import Candidate, Finding, solvers_of
+from gammabar.harness.falsify.parameters import Finding, solvers_of
 from gammabar.harness.falsify.reports import Batch, starts
 from gammabar.harness.falsify.search import Report, Search, as_solvers
 from gammabar.harness.registry import close_paper, find_statements, open_paper
-from gammabar.harness.run.tasks import PaperRef, Registered
+from gammabar.harness.run.tasks import PaperRef, Registered, Run
 from gammabar.harness.verify.verdict import Verdict
 
 PAPER = """
@@ -55,14 +55,14 @@ def folder(tmp_path, shelf_as_before, monkeypatch):
 @pytest.fixture
 def searched(monkeypatch):
     """Searches that are over at once; what each was about, and where it began."""
-    seen: list[tuple[str, tuple[Candidate, ...]]] = []
+    seen: list[tuple[str, tuple[Run, ...]]] = []
     ruling = {"now": "refuted"}
 
     def carry_out(self, crew=None):
         seen.append((self.statement.id, self.start))
         solver = self.solvers[0][0] if self.solvers else None
         verdict = Verdict(self.statement.id, ruling["now"])
-        found = Finding(Candidate("rows:1", solver, 3), verdict, "families")
+        found = Finding(Run("rows:1", solver, 3), verdict, "families")
         report = Report(self.statement.id, found)
         report.runs["families"] = 5
         return report
@@ -197,9 +197,9 @@ def test_a_search_begins_with_its_own_solvers(folder):
     """What refuted one solver is no refutation of another, nor of other options."""
     (statement,) = find_statements(["gb.sharp"])
     ours = solvers_of(statement)
-    kept = Candidate("rows:1", Registered("dual-acceleration:loss=logistic"), 3)
+    kept = Run("rows:1", Registered("dual-acceleration:loss=logistic"), 3)
     assert starts(kept, ours) == (kept,)  # an option that the search tries itself
-    other = Candidate("rows:1", Registered("dual-acceleration:step=30"), 3)
+    other = Run("rows:1", Registered("dual-acceleration:step=30"), 3)
     assert {one.solver for one in starts(other, ours)} == {ref for ref, _ in ours}
     chosen = (Registered("perceptron"), Registered("lr-gd:step=1"))
     begun = starts(kept, solvers_of(statement, chosen))

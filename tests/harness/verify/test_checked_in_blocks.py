@@ -12,7 +12,7 @@ from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import at_most
 from gammabar.harness.verify.run_checks import check_run
-from gammabar.harness.verify.statement import STATEMENTS, Statement, per_iterate
+from gammabar.harness.verify.statement import IterateStatement
 from gammabar.harness.verify.verdict import StatementError
 from gammabar.problems import DenseProblem, from_arrays, load
 from gammabar.problems.specs import open_problem
@@ -28,14 +28,8 @@ def together(request, monkeypatch):
     monkeypatch.setattr(court_case, "TOGETHER", request.param)
 
 
-def claim(body, **more) -> Statement:
-    before = dict(STATEMENTS)
-    try:
-        per_iterate("test.together", reference="here", claim="", solvers=(), **more)(body)
-        return STATEMENTS["test.together"]
-    finally:
-        STATEMENTS.clear()
-        STATEMENTS.update(before)
+def claim(body) -> IterateStatement:
+    return IterateStatement(id="test.together", reference="here", claim="", solvers=(), body=body)
 
 
 @dataclass(frozen=True)

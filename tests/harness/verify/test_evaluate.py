@@ -25,16 +25,9 @@ from gammabar.harness.verify.numbers import (
     size_of,
     sqrt,
 )
-from gammabar.harness.verify.run_checks import (
-    _clopper_pearson as clopper_pearson,
-    check_run,
-)
-from gammabar.harness.verify.statement import (
-    Statement,
-    per_iterate,
-    stopping,
-)
-from gammabar.problems import from_arrays, load
+from gammabar.harness.verify.run_checks import _clopper_pearson as clopper_pearson, check_run
+from gammabar.harness.verify.statement import Statement, per_iterate, stopping
+from gammabar.problems import from_arrays
 from gammabar.solvers import DualAcceleration, Iterate
 
 SQUARE = from_arrays([[1.0, 0.0], [0.0, -1.0]], [1, -1])
@@ -173,15 +166,19 @@ def test_a_violation_within_rounding_is_undecided(registered):
 
 
 def test_claims_of_the_solver_are_not_believed(registered):
-    """A solver that reports wrong scores is judged by the right ones."""
+    """A solver that reports wrong scores is checked by the right ones, in one run."""
+    runs = []
 
     class Liar(DualAcceleration):
         def iterates(self, problem, rng=None):
+            runs.append(self)
             for it in super().iterates(problem, rng):
                 yield Iterate(it.t, -it.w, problem, soft=it.soft)
 
     s = claim(registered, lambda it, case: at_least(it.smallest, 0))
-    assert check_run(Case(SQUARE, Liar(), unit=True), [s], 3)[0].verdict == "refuted"
+    found = check_run(Case(SQUARE, Liar(), unit=True), [s, s, s], 3)
+    assert [v.verdict for v in found] == ["refuted"] * 3
+    assert len(runs) == 1
     assert check_run(Case(SQUARE, DualAcceleration(), unit=True), [s], 3)[0].verdict == "holds"
 
 
@@ -221,50 +218,41 @@ def test_iterates_must_count(registered):
 # stopping
 
 
+def stop_within(registered, limit) -> Statement:
+    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: limit)
+    return registered.pop("test.stop")
+
+
 @pytest.mark.parametrize(
     ("limit", "expected"),
     [(2, "holds"), (2.5, "holds"), (3, "holds"), (1.99, "refuted"), (0, "refuted")],
 )
 def test_stopping(registered, limit, expected):
-    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: number(limit))
-    points = [(0, 0), (1, -1), (1, 1)]
-    found = verdict(registered["test.stop"], points, iterations=1)
+    found = verdict(stop_within(registered, number(limit)), [(0, 0), (1, -1), (1, 1)], iterations=1)
     assert found.verdict == expected
     if expected == "holds":
         assert (found.worst_t, found.tightness) == (2, pytest.approx(2 / limit))
 
 
 def test_stopping_runs_on_until_it_is_settled(registered):
-    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: 50)
-    points = [(1, -1)] * 40 + [(1, 1)]
-    s = registered["test.stop"]
+    points, s = [(1, -1)] * 40 + [(1, 1)], stop_within(registered, 50)
     assert verdict(s, points, iterations=5).verdict == "holds"
     (found,) = check_run(Case(SQUARE, Scripted(tuple(points))), [s], 5, most=20)
     assert found.verdict == "undecided"
-
-
-def test_a_method_that_stops_too_early_is_refuted(registered):
-    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: 50)
-    found = verdict(registered["test.stop"], [(0, 0), (1, -1)], endless=False)
+    found = verdict(s, [(0, 0), (1, -1)], endless=False)  # it stops too early
     assert found.verdict == "refuted"
     assert "stops" in found.what
 
 
 def test_a_score_of_exactly_zero_does_not_separate(registered):
-    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: 0)
+    s = stop_within(registered, 0)
     third = from_arrays([[1.0, 1.0], [-3.0, 1.0]], [1, -1])  # 3·(1/3) − 1 in doubles is zero
-    found = verdict(registered["test.stop"], [(1 / 3, 1.0)], problem=third)
+    found = verdict(s, [(1 / 3, 1.0)], problem=third)
     # Rounding in the run may have moved it there; a little further down it may not.
     assert (found.verdict, found.escalated) == ("undecided", 1)
-    assert (
-        verdict(registered["test.stop"], [(1 / 3 - 2.0**-12, 1.0)], problem=third).verdict
-        == "refuted"
-    )
-
-
-def test_the_origin_does_not_separate_and_no_rounding_excuses_it(registered):
-    stopping("test.stop", reference="here", claim="", solvers=())(lambda case: 0)
-    assert verdict(registered["test.stop"], [(0.0, 0.0)]).verdict == "refuted"
+    assert verdict(s, [(1 / 3 - 2.0**-12, 1.0)], problem=third).verdict == "refuted"
+    # The origin does not separate, and no rounding excuses it.
+    assert verdict(s, [(0.0, 0.0)]).verdict == "refuted"
 
 
 # the rest
@@ -282,34 +270,17 @@ def test_clopper_pearson_against_the_binomial_sum():
     assert clopper_pearson(50, 50, 0.01)[1] == 1.0
 
 
-def test_one_run_feeds_all_statements(registered):
-    calls = []
-
-    class Counting(DualAcceleration):
-        def iterates(self, problem, rng=None):
-            calls.append(1)
-            yield from super().iterates(problem, rng)
-
-    for k in range(3):
-        per_iterate(f"test.{k}", reference="here", claim="", solvers=())(
-            lambda it, case: at_most(0, 1)
-        )
-    statements = [registered[f"test.{k}"] for k in range(3)]
-    assert len(check_run(Case(load("iris:0,1"), Counting(), unit=True), statements, 5)) == 3
-    assert len(calls) == 1
-
-
 # what a solver may try
 
 
 def test_other_views_of_the_problem_are_consistent():
     """A solver that asks for ``problem.unit()`` gets scores of that scale."""
     raw = from_arrays([[3.0, 4.0], [0.0, -2.0]], [1, -1])
-    given = Case(raw).observed.as_problem()
+    given = Case(raw).observed
     w = np.array([1.0, 2.0])
     np.testing.assert_array_equal(given.unit().scores(w), raw.unit().scores(w))
     np.testing.assert_array_equal(given.scores(w), raw.scores(w))
-    unit = Case(raw, unit=True).observed.as_problem()
+    unit = Case(raw, unit=True).observed
     assert unit.unit() is unit
     np.testing.assert_array_equal(unit.raw().scores(w), raw.scores(w))
 

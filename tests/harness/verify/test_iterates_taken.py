@@ -9,7 +9,7 @@ from __future__ import annotations
 import array
 from collections import UserDict
 from dataclasses import dataclass, replace
-from itertools import count, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -33,13 +33,8 @@ BIG = 2**53 + 1
 pytestmark = pytest.mark.usefixtures("registered")
 
 
-def algorithm_1(problem: Any, dtype: Any = np.float64) -> Any:
-    w = g = problem.origin().astype(dtype)
-    for t in count():
-        yield w
-        pull = problem.softmin(w.astype(np.float64)).pull.astype(dtype)
-        g = dtype(t / (t + 1)) * (g + pull)
-        w = w + (g + pull)
+def algorithm_1(problem: Any) -> Any:
+    return (np.array(it.w) for it in DualAcceleration().iterates(problem))
 
 
 def about_algorithm_1() -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count, islice
+from itertools import islice
 from math import comb
 from typing import Any
 
@@ -24,7 +24,7 @@ from gammabar.harness.verify.verdict import StatementError
 from gammabar.papers import at_most, number
 from gammabar.papers.gammabar import rp
 from gammabar.papers.ramdas_pena_2015 import quantities, section6
-from gammabar.solvers import Iterate
+from gammabar.solvers import DualAcceleration, Iterate
 
 ALL = load_statements()
 WORDS = {"reference": "r", "claim": "c"}
@@ -32,16 +32,11 @@ PLANTED = "planted:n=20,d=3,gamma=0.1,seed=0"
 pytestmark = pytest.mark.usefixtures("registered")
 
 
-def algorithm_1(problem: Any, dtype: Any = np.float64) -> Any:
-    w = g = problem.origin().astype(dtype)
-    for t in count():
-        yield w
-        pull = problem.softmin(w.astype(np.float64)).pull.astype(dtype)
-        g = dtype(t / (t + 1)) * (g + pull)
-        w = w + (g + pull)
-
-
 MEAN = "jst.lem3.4.primal"
+
+
+def algorithm_1(problem: Any) -> Any:
+    return (np.array(it.w) for it in DualAcceleration().iterates(problem))
 
 
 @pytest.mark.parametrize("words", ["", "what it says of itself"])
@@ -252,31 +247,11 @@ def test_after_the_first_separation_nothing_is_claimed():
 
 # --- options -------------------------------------------------------------------------------------
 
-ODD = [
-    -1.0,
-    0.0,
-    0.9,
-    1.0,
-    30.0,
-    1e300,
-    float("inf"),
-    float("nan"),
-    "x",
-    [1.0],
-    np.array([1.0, 2.0]),
-]
-OPTIONS = [
-    ("dual-acceleration", "step"),
-    ("dual-acceleration-dual", "step"),
-    ("gradient-descent", "step"),
-    ("normalized-lr-gd", "step"),
-    ("lr-gd", "step"),
-    ("snkp", "epsilon"),
-    ("nvn", "epsilon"),
-    ("snkpvn", "delta"),
-    ("isnkpvn", "gamma"),
-    ("isnkpvn", "epsilon"),
-]
+ODD = [-1.0, 0.0, 0.9, 1.0, 30.0, 1e300, np.inf, np.nan, "x", [1.0], np.array([1.0, 2.0])]
+STEPPING = "dual-acceleration dual-acceleration-dual gradient-descent normalized-lr-gd lr-gd"
+OPTIONS = [(name, "step") for name in STEPPING.split()]
+OPTIONS += [("snkp", "epsilon"), ("nvn", "epsilon"), ("snkpvn", "delta")]
+OPTIONS += [("isnkpvn", "gamma"), ("isnkpvn", "epsilon")]
 
 
 def saying(solver: str, option: str, value: Any) -> Any:

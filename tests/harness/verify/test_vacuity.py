@@ -12,6 +12,7 @@ from gammabar.harness.registry import load_statements
 from gammabar.harness.run.tasks import Registered
 from gammabar.harness.verify.statement import IterateStatement
 from gammabar.papers import at_most
+from gammabar.problems.specs import open_problem
 from gammabar.solvers import Iterate
 
 PLANTED = "planted:n=200,d=10,gamma=0.1,seed=0"
@@ -88,10 +89,10 @@ def test_what_is_informative_is_not_passed_by_a_solver_at_rest(solver, problem, 
         for s in load_statements().values()
         if solver in s.solvers and isinstance(s, IterateStatement) and not s.powerless
     ]
-    found = gb.verify(solver, _opened(problem), about, iterations=iterations)
+    found = gb.verify(solver, open_problem(problem), about, iterations=iterations)
     made = Registered(solver).open()
     rests = [
-        gb.verify(Resting(made, at), _opened(problem), about, iterations=iterations)
+        gb.verify(Resting(made, at), open_problem(problem), about, iterations=iterations)
         for at in (0, 1)
     ]
     for verdict, *others in zip(found, *rests, strict=True):
@@ -112,12 +113,6 @@ def test_what_is_obeyed_at_rest_is(solver, problem):
             assert verdict.verdict != "refuted", verdict
 
 
-def _opened(text: str) -> Any:
-    from gammabar.problems.specs import open_problem
-
-    return open_problem(text)
-
-
 def test_a_goal_that_is_reached_at_once_says_nothing():
     [soon] = gb.verify("perceptron", "degenerate:kind=collinear,n=1,d=2", "rp.perceptron")
     assert (soon.verdict, soon.informative) == ("holds", 0)
@@ -126,16 +121,8 @@ def test_a_goal_that_is_reached_at_once_says_nothing():
 
 
 def _judged(body, **more: Any):
-    statement = IterateStatement(
-        id="own.claim",
-        reference="here",
-        kind="anytime",
-        claim="x",
-        words="x",
-        body=body,
-        solvers=("dual-acceleration",),
-        **more,
-    )
+    given = {"reference": "here", "claim": "x", "words": "x", "solvers": ("dual-acceleration",)}
+    statement = IterateStatement(id="own.claim", body=body, **given, **more)
     [verdict] = gb.verify("dual-acceleration", PLANTED, statement, iterations=20)
     return verdict
 
