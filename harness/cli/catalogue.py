@@ -17,13 +17,11 @@ import click
 
 from gammabar.harness import registry
 from gammabar.harness.cli.command import (
-    FILE,
     JSON,
     PAPER,
     SOURCE,
-    WRITTEN,
-    Command,
     argument,
+    command,
     open_papers,
     run,
     what,
@@ -51,62 +49,46 @@ Listed = Iterator[tuple[Entry, dict[str, str]]]
 _MARKS = {True: "agrees", False: "does not agree", None: "open"}
 
 
-@click.command("list", cls=Command, title="What to list")
-@click.argument(
-    "kind",
-    type=click.Choice(("statements", "solvers", "problems", "mutants", "papers", "artefacts")),
+KINDS = ("statements", "solvers", "problems", "mutants", "papers", "artefacts")
+_STATUS: dict[str, Any] = {"type": click.Choice([str(one) for one in Status])}
+_SEVERITY: dict[str, Any] = {"type": click.Choice([str(one) for one in Severity])}
+
+
+@command(
+    "list",
+    argument("kind", type=click.Choice(KINDS)),
+    argument("text", required=False),
+    SOURCE,
+    what("--status STATUS", f"Only statements of this status: {', '.join(Status)}.", **_STATUS),
+    what("--severity SEVERITY", f"Only false statements: {', '.join(Severity)}.", **_SEVERITY),
+    PAPER,
+    write("--matrix FILE", "For mutants: compute which statements refute which (takes minutes)."),
+    JSON,
+    title="What to list",
 )
-@click.argument("text", required=False)
-@SOURCE
-@what(
-    "--status STATUS",
-    f"Only statements that are expected to be this: {', '.join(Status)}.",
-    type=click.Choice([str(one) for one in Status]),
-)
-@what(
-    "--severity SEVERITY",
-    f"Only statements that are false in this way: {', '.join(Severity)}.",
-    type=click.Choice([str(one) for one in Severity]),
-)
-@PAPER
-@write(
-    "--matrix FILE",
-    "For mutants: compute which statements refute which, into FILE (takes minutes).",
-    type=WRITTEN,
-)
-@JSON
-def list_command(
-    kind: str,
-    text: str | None,
-    as_json: bool,
-    matrix: Path | None,
-    papers: tuple[str, ...],
-    sources: tuple[str, ...],
-    status: str | None,
-    severity: str | None,
-) -> None:
+def list_command(o: Any) -> None:
     """List statements, solvers, problems, mutants (wrong solvers), papers or artefacts (figures).
 
     With TEXT: only entries that contain it. With --paper: only statements of that paper.
     """
-    _, keys = open_papers(papers)
-    if (sources or status or severity) and kind != "statements":
+    _, keys = open_papers(o.paper)
+    if (o.source or o.status or o.severity) and o.kind != "statements":
         raise click.UsageError("--source, --status and --severity go with statements")
-    if matrix is not None:
-        if kind != "mutants":
+    if o.matrix is not None:
+        if o.kind != "mutants":
             raise click.UsageError("--matrix goes with mutants")
-        _compute(matrix, as_json)
-    registry.find_sources(sources)  # opens them; an unknown one is refused
-    wanted, chosen = (text or "").lower(), (*keys, *sources)
+        _compute(o.matrix, o.json)
+    registry.find_sources(o.source)  # opens them; an unknown one is refused
+    wanted, chosen = (o.text or "").lower(), (*keys, *o.source)
     listed = [
         (entry, row)
-        for entry, row in _KINDS[kind]()
+        for entry, row in _KINDS[o.kind]()
         if wanted in json.dumps(entry, ensure_ascii=False).lower()
         and (not chosen or entry.get("source") in (None, *chosen))
-        and status in (None, entry.get("status"))
-        and severity in (None, entry.get("severity"))
+        and o.status in (None, entry.get("status"))
+        and o.severity in (None, entry.get("severity"))
     ]
-    if as_json:
+    if o.json:
         print_json([entry for entry, _ in listed])
         return
     tables: dict[tuple[str, ...], list[list[str]]] = {}
@@ -114,7 +96,7 @@ def list_command(
         tables.setdefault(tuple(row), []).append(list(row.values()))
     for names, rows in tables.items():
         print_table(names, rows)
-    if kind == "statements":
+    if o.kind == "statements":
         say(_counted([entry for entry, _ in listed]))
 
 
@@ -236,14 +218,8 @@ def _solvers() -> Listed:
         yield asdict(card) | {"statements": claims}, row
 
 
-_KINDS: dict[str, Callable[[], Listed]] = {
-    "statements": _statements,
-    "solvers": _solvers,
-    "problems": _problems,
-    "mutants": _mutants,
-    "papers": _papers,
-    "artefacts": _artefacts,
-}
+_LISTS = (_statements, _solvers, _problems, _mutants, _papers, _artefacts)
+_KINDS: dict[str, Callable[[], Listed]] = dict(zip(KINDS, _LISTS, strict=True))
 
 
 # --- all about one thing
@@ -262,26 +238,22 @@ _LABELS = """
 """
 
 
-@click.command("show", cls=Command, title="What to show")
-@argument("name", metavar="ID", names="statements solvers mutants artefacts data")
-@PAPER
-@run("--run", "Run the statement as in the default plan, and show the verdicts.", "running")
-@run(
-    "--store FILE",
-    "Show the verdicts in this store of `gammabar verify`.",
-    "path",
-    type=FILE,
+@command(
+    "show",
+    argument("id", names="statements solvers mutants artefacts data"),
+    PAPER,
+    run("--run", "Run the statement as in the default plan, and show the verdicts."),
+    run("--store FILE", "Show the verdicts in this store of `gammabar verify`."),
+    JSON,
+    title="What to show",
 )
-@JSON
-def show_command(
-    name: str, papers: tuple[str, ...], running: bool, path: Path | None, as_json: bool
-) -> None:
+def show_command(o: Any) -> None:
     """Show everything about ID: a statement, a solver, a problem, a mutant or an artefact."""
-    if running and path is not None:
+    if o.run and o.store is not None:
         raise click.UsageError("--run and --store are two sources of verdicts: choose one")
-    open_papers(papers)
-    facts = _about(name, lambda identifier: _results(identifier, running, path))
-    if as_json:
+    open_papers(o.paper)
+    facts = _about(o.id, lambda identifier: _results(identifier, o.run, o.store))
+    if o.json:
         print_json(facts, "show")
         return
     say(f"{facts['id']} ({facts['kind']})")

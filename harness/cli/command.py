@@ -12,10 +12,13 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import partial, reduce
 from importlib import import_module
+from itertools import pairwise
+from keyword import iskeyword
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem, shell_complete
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from gammabar.harness.report.model import Report
     from gammabar.harness.run.tasks import PaperRef
 
+Decorator = Callable[[Any], Any]
 #: Exit codes besides 0, 1, 2 and 130: broken pipe (as if by SIGPIPE), internal error (EX_SOFTWARE).
 UNREAD, FAULT = 141, 70
 
@@ -200,11 +204,11 @@ def _nearest(error: click.UsageError) -> str:
     return "" if close is None else f"; did you mean {close}?"
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 #: The largest integer that a store takes.
 LARGEST = 2**63 - 1
-_WHAT = "What to check"
+#: Headings of the help.
+_WHAT, _ON, _HOW, _OUTPUT = "What to check", "On which data", "How to run", "What to write"
+PAIRS = "Every pair of classes (--pairs)"
 #: What DATA may be, for commands that take it.
 _DATA = (
     (
@@ -275,24 +279,36 @@ class _Bytes(click.ParamType):
 
 
 WRITTEN, KEPT, SECONDS = _Written(), _Written(kept=True), _Seconds()
+JOB_COUNT = click.IntRange(1, 1000)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
-#: The type of an option by what stands for its value.
+READ = click.Path(exists=True, path_type=Path)
+_COUNT = click.IntRange(1, LARGEST)
+#: The type of an option by what stands for its value; a file may be read or written.
 _TYPES = {
     "SECONDS": SECONDS,
     "SIZE": _Bytes(),
     "DIR": FOLDER,
-    "N": click.IntRange(1, LARGEST),
-    "T": click.IntRange(1, LARGEST),
+    "N": _COUNT,
+    "T": _COUNT,
+    "PATH": click.Path(path_type=Path),
+    f"{_HOW}: FILE": FILE,
+    f"{_OUTPUT}: FILE": WRITTEN,
+    f"{PAIRS}: FILE": WRITTEN,
 }
+#: The kinds of names that a shell completes, by what stands for the value.
+_COMPLETED = {"ID": "statements", "METHOD": "solvers", "KEY": "papers", "DATA": "data"}
 
 
 class _Option(click.Option):
-    """An option that the help shows under the heading of its group, without its range."""
+    """An option that the help shows under the heading of its group, without its range.
 
-    def __init__(self, *args: Any, group: str = "", **more: Any) -> None:
+    `bare` is its value where the next word is not one of its choices.
+    """
+
+    def __init__(self, *args: Any, group: str = "", bare: str = "", **more: Any) -> None:
         super().__init__(*args, **more)
-        self.group = group
+        self.group, self.bare = group, bare
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         extra = super().get_help_extra(ctx)
@@ -303,12 +319,26 @@ class _Option(click.Option):
 class Command(click.Command):
     """A command whose help has its options in groups, and that overwrites nothing it reads.
 
-    `title` is the heading of options that are declared with `what`.
+    `title` is the heading of options that are declared with `what`; with `explains_data` the help
+    ends with what DATA may be.
     """
 
-    def __init__(self, *args: Any, title: str = _WHAT, **more: Any) -> None:
+    def __init__(
+        self, *args: Any, title: str = _WHAT, explains_data: bool = False, **more: Any
+    ) -> None:
         super().__init__(*args, **more)
-        self.title = title
+        self.title, self.explains_data = title, explains_data
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        for option in self.params:
+            if isinstance(option, _Option) and option.bare:
+                kinds: Any = option.type
+                (name,) = option.opts
+                pairs = pairwise([*args, ""])
+                alone = [one == name and other not in kinds.choices for one, other in pairs]
+                bare = f"{name}={option.bare}"
+                args = [bare if no else one for one, no in zip(args, alone, strict=True)]
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group, in the order in which they come."""
@@ -325,7 +355,10 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the epilog, and what [+] means."""
+        """Write what DATA may be, the epilog, and what [+] means."""
+        if self.explains_data:
+            with formatter.section("DATA is one of (see `gammabar list problems`)"):
+                formatter.write_dl(_DATA)
         many = any(getattr(param, "multiple", False) for param in self.params)
         text = " ".join(filter(None, (self.epilog, "[+]: may be repeated." * many)))
         if text:
@@ -337,66 +370,76 @@ class Command(click.Command):
         return super().invoke(ctx)
 
 
-class TakesData(Command):
-    """A command whose help ends with what DATA may be."""
+def command(
+    name: str, *parameters: Decorator, **options: Any
+) -> Callable[[Callable[[Any], Any]], Command]:
+    """Make a command of a function: its one argument has an attribute for each parameter.
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("DATA is one of (see `gammabar list problems`)"):
-            formatter.write_dl(_DATA)
-        super().format_epilog(ctx, formatter)
+    ``--time-limit`` is ``o.time_limit``; Python's keywords get an underscore: ``o.as_``.
+    """
+
+    def made(function: Callable[[Any], Any]) -> Command:
+        def callback(**values: Any) -> Any:
+            return function(
+                SimpleNamespace(**{n + "_" * iskeyword(n): v for n, v in values.items()})
+            )
+
+        callback.__doc__ = function.__doc__
+        whole = together(*parameters)(callback)
+        return click.command(name, cls=Command, **options)(whole)
+
+    return made
 
 
 def option(
     group: str,
     spec: str,
     help: str,
-    dest: str | None = None,
     *,
     many: bool = False,
     names: str = "",
     **more: Any,
-) -> Callable[[F], F]:
+) -> Decorator:
     """An option under a heading: ``option(group, "--iterations T", "How many.")``.
 
-    The metavar decides the type where `_TYPES` has it; without one it is a flag. `dest` names the
-    argument, `many` allows repetition, and `names` are the kinds that a shell completes.
+    What stands for its value decides its type (`_type`), and whether a shell completes names of
+    some kind (`_COMPLETED`, or `names`); without a value it is a flag. `many` allows repetition.
     """
     name, _, metavar = spec.partition(" ")
     if metavar:
-        more = {"metavar": metavar, "type": _TYPES.get(metavar)} | more
+        shown = more.get("default") is not None
+        more = {"metavar": metavar, "type": _type(group, metavar), "show_default": shown} | more
     elif "/" not in name:
         more["is_flag"] = True
     if many:
         help = f"{help} [+]"
-    if names:
-        more["shell_complete"] = partial(_complete, names)
-    more |= {"cls": _Option, "group": group, "help": help, "multiple": many}
-    made: Callable[[F], F] = click.option(*filter(None, (name, dest)), **more)
-    return made
+    if names or metavar in _COMPLETED:
+        more["shell_complete"] = partial(_complete, names or _COMPLETED[metavar])
+    return click.option(name, cls=_Option, group=group, help=help, multiple=many, **more)
+
+
+def _type(group: str, metavar: str) -> Any:
+    """The type of an option by what stands for its value; None for a text."""
+    if metavar.startswith("["):
+        return click.Choice(metavar.strip("[]").split("|"))
+    return _TYPES.get(f"{group}: {metavar}", _TYPES.get(metavar))
 
 
 what = partial(option, _WHAT)
-data = partial(option, "On which data")
-run = partial(option, "How to run")
-write = partial(option, "What to write")
+data = partial(option, _ON)
+run = partial(option, _HOW)
+write = partial(option, _OUTPUT)
 
 
-def argument(*declared: str, names: str = "", **more: Any) -> Callable[[F], F]:
+def argument(*declared: str, names: str = "", **more: Any) -> Decorator:
     """An argument whose names a shell completes."""
     complete = partial(_complete, names) if names else None
-    made: Callable[[F], F] = click.argument(*declared, shell_complete=complete, **more)
-    return made
+    return click.argument(*declared, shell_complete=complete, **more)
 
 
-def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+def together(*options: Decorator) -> Decorator:
     """Several options as one decorator."""
-
-    def add(function: F) -> F:
-        for one in reversed(options):
-            function = one(function)
-        return function
-
-    return add
+    return lambda function: reduce(lambda made, one: one(made), reversed(options), function)
 
 
 def _complete(
@@ -457,21 +500,18 @@ def given(name: str) -> bool:
 
 
 # Options of several commands.
-JSON = write("--json", "Print one JSON document on stdout.", "as_json")
-JOBS = run(
-    "--jobs N", "How many runs at once.  [default: one per core]", type=click.IntRange(1, 1000)
-)
-_OWN = "Your own paper: a Python file or a package."
-PAPER = what("--paper FILE", _OWN, "papers", many=True)
-_SOURCE, _SOLVER = "Only this paper of `gammabar list papers`.", "Only NAME[:OPTION=VALUE,...]."
-SOURCE = what("--source KEY", _SOURCE, "sources", many=True, names="papers")
-SOLVER = what("--solver NAME", _SOLVER, "solvers", many=True, names="solvers")
+JSON = write("--json", "Print one JSON document on stdout.")
+JOBS = run("--jobs N", "How many runs at once.  [default: one per core]", type=JOB_COUNT)
+SEED = run("--seed N", "Seed of all random numbers.", type=click.IntRange(0, LARGEST))
+PAPER = what("--paper FILE", "Your own paper: a Python file or a package.", many=True)
+SOURCE = what("--source KEY", "Only this paper of `gammabar list papers`.", many=True)
+SOLVER = what("--solver NAME", "Only NAME[:OPTION=VALUE,...].", many=True, names="solvers")
 TABLE = together(
     data("--label NAME", "Label column of a table: its name, or its number from 0."),
     data("--labels FILE", "An .npy file with the labels of an .npy or .npz file."),
     data("--drop NAME", "Leave this column of a table out.", many=True),
     data("--encode", "One-hot encode the text columns of a table."),
-    data("--missing [drop]", "Leave out rows with missing values.", type=click.Choice(("drop",))),
+    data("--missing [drop]", "Leave out rows with missing values."),
 )
 #: How data are read.
 READING = together(
@@ -484,13 +524,19 @@ READING = together(
 )
 #: Geometries.
 SPACE = together(
-    data(
-        "--kernel KERNEL",
-        "linear, rbf:gamma=1, poly:degree=2,coef0=1, network",
-    ),
+    data("--kernel KERNEL", "linear, rbf:gamma=1, poly:degree=2,coef0=1, network"),
     data("--normalised", "Divide kernel rows by √K(x,x) (Ramdas–Peña §3)."),
     data("--multiclass", "Use all classes at once (Ji–Srebro–Telgarsky §5.2)."),
 )
+#: The names of these options.
+OF_TABLE = ("label", "labels", "drop", "encode", "missing")
+OF_READING = (*OF_TABLE, "memory")
+OF_SPACE = ("kernel", "normalised", "multiclass")
+
+
+def picked(o: Any, names: Iterable[str]) -> dict[str, Any]:
+    """The values of some options."""
+    return {name: getattr(o, name) for name in names}
 
 
 def open_papers(paths: tuple[str, ...]) -> tuple[tuple[PaperRef, ...], tuple[str, ...]]:

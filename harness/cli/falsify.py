@@ -15,13 +15,13 @@ from gammabar.harness.cli.command import (
     JOBS,
     JSON,
     KEPT,
-    LARGEST,
     PAPER,
+    SEED,
     SOLVER,
     SOURCE,
     WRITTEN,
-    Command,
     argument,
+    command,
     open_papers,
     run,
     what,
@@ -39,49 +39,32 @@ from gammabar.harness.verify.verdict import Expectation
 from gammabar.problems import ProblemError
 
 
-@click.command("falsify", cls=Command)
-@argument("statements", metavar="[ID]...", nargs=-1, names="statements")
-@what("--all", "Every statement, one after the other.", "everything")
-@SOURCE
-@what(
-    "--status STATUS",
-    "Only statements that are expected to be this: holds or refuted.",
-    type=click.Choice(["holds", "refuted"]),
+@command(
+    "falsify",
+    argument("statements", metavar="[ID]...", nargs=-1, names="statements"),
+    what("--all", "Every statement, one after the other."),
+    SOURCE,
+    what("--status [holds|refuted]", "Only statements that are expected to be this."),
+    PAPER,
+    SOLVER,
+    what("--solver-file FILE:NAME", "Only your own solver, as in my.py:mine."),
+    run(
+        "--budget SECONDS",
+        "Time for all statements together; shrinking what was found may take half as long again.",
+        default=60,
+    ),
+    SEED,
+    JOBS,
+    write(
+        "--store FILE",
+        "Keep the best result in this file, and continue from it. With several statements, only"
+        " those are searched again whose statement, solver or code has changed.",
+        type=KEPT,
+    ),
+    write("--out WITNESS", "Write a refutation as a witness, for `gammabar check`.", type=WRITTEN),
+    JSON,
 )
-@PAPER
-@SOLVER
-@what("--solver-file FILE:NAME", "Only your own solver, as in my.py:mine.", "file")
-@run(
-    "--budget SECONDS",
-    "Time for all statements together; shrinking what was found may take half as long again.",
-    default=60.0,
-    show_default=True,
-)
-@run("--seed N", "Seed of the search.", type=click.IntRange(0, LARGEST), default=0)
-@JOBS
-@write(
-    "--store FILE",
-    "Keep the best result in this file, and continue from it. With several statements, those that"
-    " were searched before are searched again only after a change of statement, solver or code.",
-    "path",
-    type=KEPT,
-)
-@write("--out WITNESS", "Write a refutation as a witness, for `gammabar check`.", type=WRITTEN)
-@JSON
-def falsify_command(
-    statements: tuple[str, ...],
-    everything: bool,
-    sources: tuple[str, ...],
-    status: str | None,
-    papers: tuple[str, ...],
-    solvers: tuple[str, ...],
-    file: str | None,
-    jobs: int | None,
-    path: Path | None,
-    out: Path | None,
-    as_json: bool,
-    **limits: Any,
-) -> int:
+def falsify_command(o: Any) -> int:
     """Search for data and options on which statement ID fails, or comes closest to failing.
 
     Hypothesis generates small data sets, problems of every family and inputs of the statement,
@@ -89,30 +72,29 @@ def falsify_command(
     one proves nothing. Exit code 1: a statement was refuted that is expected to hold (your own
     conjectures are). Exit code 2: every run failed.
     """
-    refs, _ = open_papers(papers)
-    chosen = as_solvers(solvers, file)
-    about = _chosen(statements, everything, sources, status)
-    more = limits | {"jobs": jobs or int(cpu_count()), "refs": refs}
-    if everything or sources or len(about) > 1:
-        if out is not None:
+    refs, _ = open_papers(o.paper)
+    chosen = as_solvers(o.solver, o.solver_file)
+    about = _chosen(o)
+    jobs = o.jobs or int(cpu_count())
+    more: dict[str, Any] = {"budget": o.budget, "seed": o.seed or 0, "jobs": jobs, "refs": refs}
+    if o.all or o.source or len(about) > 1:
+        if o.out is not None:
             raise click.UsageError("--out is for one statement")
-        return _many(Batch(about, path=path, solvers=chosen, **more), as_json)
-    return _one(about[0], chosen, path, out, as_json, **more)
+        return _many(Batch(about, path=o.store, solvers=chosen, **more), o.json)
+    return _one(about[0], chosen, o.store, o.out, o.json, **more)
 
 
-def _chosen(
-    ids: tuple[str, ...], everything: bool, sources: tuple[str, ...], status: str | None
-) -> list[Statement]:
-    if everything and (ids or sources):
+def _chosen(o: Any) -> list[Statement]:
+    if o.all and (o.statements or o.source):
         raise click.UsageError("--all names every statement already: leave out ID and --source")
-    found = registry.find_statements(ids) + registry.find_sources(sources)
-    if everything:
+    found = registry.find_statements(o.statements) + registry.find_sources(o.source)
+    if o.all:
         found = list(registry.everything().values())
     elif not found:
         raise click.UsageError("name a statement, as in `gammabar falsify gb.sharp`, or --all")
-    kept = [s for s in dict.fromkeys(found) if status is None or s.status == status]
+    kept = [s for s in dict.fromkeys(found) if o.status in (None, s.status)]
     if not kept:
-        raise click.UsageError(f"none of these statements has the status {status}")
+        raise click.UsageError(f"none of these statements has the status {o.status}")
     return kept
 
 

@@ -12,15 +12,16 @@ import click
 from gammabar.harness import registry
 from gammabar.harness.certificates import write_npz
 from gammabar.harness.cli.command import (
-    FILE,
     JSON,
+    OF_READING,
     PAPER,
     READING,
     WRITTEN,
-    Command,
     argument,
+    command,
     data as data_option,
     open_papers,
+    picked,
     run,
     what,
     write,
@@ -38,28 +39,18 @@ if TYPE_CHECKING:
 _MARKS = {True: "agrees", False: "DIFFERS", None: "open"}
 
 
-@click.command("reproduce", cls=Command, title="What to reproduce")
-@argument("artefacts", nargs=-1, metavar="[ARTEFACT]...", names="artefacts")
-@what("--all", "Every artefact.", "everything")
-@PAPER
-@run("--quick", "Small settings on embedded data; takes seconds.")
-@run("--fresh", "Compute everything again, including what is kept in --out.")
-@write(
-    "--out DIR",
-    "Where pictures and numbers are written and kept.",
-    default=Path("artefacts"),
-    show_default=True,
+@command(
+    "reproduce",
+    argument("artefacts", nargs=-1, metavar="[ARTEFACT]...", names="artefacts"),
+    what("--all", "Every artefact."),
+    PAPER,
+    run("--quick", "Small settings on embedded data; takes seconds."),
+    run("--fresh", "Compute everything again, including what is kept in --out."),
+    write("--out DIR", "Where pictures and numbers are written and kept.", default="artefacts"),
+    JSON,
+    title="What to reproduce",
 )
-@JSON
-def reproduce_command(
-    artefacts: tuple[str, ...],
-    everything: bool,
-    quick: bool,
-    out: Path,
-    fresh: bool,
-    papers: tuple[str, ...],
-    as_json: bool,
-) -> int:
+def reproduce_command(o: Any) -> int:
     """Reproduce figures and tables of the papers (see `gammabar list artefacts`).
 
     Each is written as SVG, PNG and PDF, with its numbers as JSON, and compared with what the paper
@@ -67,24 +58,24 @@ def reproduce_command(
     """
     from gammabar.harness.reproduce import check, missing_data
 
-    open_papers(papers)
-    chosen = _chosen(artefacts, everything)
+    open_papers(o.paper)
+    chosen = _chosen(o.artefacts, o.all)
     check()
     for artefact in chosen:
-        missing_data(artefact, quick)  # said before anything is computed
+        missing_data(artefact, o.quick)  # said before anything is computed
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        o.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise click.UsageError(f"--out {out}: {error.strerror}") from None
+        raise click.UsageError(f"--out {o.out}: {error.strerror}") from None
     documents = []
     for artefact in chosen:
-        documents.append(_make(artefact, out, quick, fresh))
-        if not as_json:
+        documents.append(_make(artefact, o.out, o.quick, o.fresh))
+        if not o.json:
             _show_reproduce(documents[-1])
-    if as_json:
+    if o.json:
         print_json({"artefacts": documents}, "reproduce")
     differs = any(shown["agrees"] is False for d in documents for shown in d["shown"])
-    return int(differs and not quick)
+    return int(differs and not o.quick)
 
 
 def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
@@ -96,15 +87,14 @@ def _chosen(names: tuple[str, ...], everything: bool) -> list[Artefact]:
         if name not in known:
             hint = did_you_mean(name, known, "see `gammabar list artefacts`")
             raise click.UsageError(f"{name!r} is not an artefact ({hint})")
-    if not everything:
-        return [known[name] for name in dict.fromkeys(names)]
-    chosen = []
-    for one in known.values():
-        if one.package is None or has_module(one.package[0]):
-            chosen.append(one)
-        else:
-            say(f"left out: {missing(one.id, *one.package)}", err=True)
-    return chosen
+    absent = {
+        one.id: missing(one.id, *one.package)
+        for one in (known.values() if everything else ())
+        if one.package is not None and not has_module(one.package[0])
+    }
+    for words in absent.values():
+        say(f"left out: {words}", err=True)
+    return [known[name] for name in dict.fromkeys(names or known) if name not in absent]
 
 
 def _make(artefact: Artefact, out: Path, quick: bool, fresh: bool) -> dict[str, Any]:
@@ -131,61 +121,60 @@ def _show_reproduce(document: dict[str, Any]) -> None:
     say(f"    written {', '.join(document['pictures'])} ({took})")
 
 
-@click.group("data")
-def data_command() -> None:
-    """Fetch, list, check and export data sets."""
-
-
-@data_command.command("list", cls=Command)
-@JSON
-def list_(as_json: bool) -> None:
+@command("list", JSON)
+def _list(o: Any) -> None:
     """List data sets and how to get missing ones."""
-    _show_data(datasets.data_status(), as_json)
+    _show_data(datasets.data_status(), o.json)
 
 
-@data_command.command(cls=Command)
-@argument("name", required=False, names="data")
-@JSON
-def check(name: str | None, as_json: bool) -> int:
+@command("check", argument("name", required=False, names="data"), JSON)
+def _check(o: Any) -> int:
     """Compare data sets with their SHA-256 sums."""
-    with stages(quiet=as_json) as stage:
+    with stages(quiet=o.json) as stage:
         stage("reading and hashing")
-        found = datasets.data_status(name, check=True)
-    _show_data(found, as_json)
-    wrong = {"damaged"} if name is None else {"damaged", "missing"}
+        found = datasets.data_status(o.name, check=True)
+    _show_data(found, o.json)
+    wrong = {"damaged"} if o.name is None else {"damaged", "missing"}
     return int(any(status.state in wrong for status in found))
 
 
-@data_command.command(cls=Command)
-@argument("name", names="data")
-@run(
-    "--archive FILE",
-    "Use this file, downloaded by hand (eurosat: EuroSAT_RGB.zip).",
-    type=FILE,
+@command(
+    "fetch",
+    argument("name", names="data"),
+    run("--archive FILE", "Use this file, downloaded by hand (eurosat: EuroSAT_RGB.zip)."),
 )
-def fetch(name: str, archive: Path | None) -> None:
+def _fetch(o: Any) -> None:
     """Download a data set and check its SHA-256 sums."""
     with stages() as stage:
-        paths = datasets.fetch(name, stage, archive=archive)
+        paths = datasets.fetch(o.name, stage, archive=o.archive)
     for path in paths:
         say(str(path))
 
 
-@data_command.command(cls=Command)
-@argument("data", names="data")
-@argument("file", type=WRITTEN)
-@READING
-@data_option("--multiclass", "Export all classes, not two.")
-def export(data: str, file: Path, multiclass: bool, **reading: Any) -> None:
+@command(
+    "export",
+    argument("data", names="data"),
+    argument("file", type=WRITTEN),
+    READING,
+    data_option("--multiclass", "Export all classes, not two."),
+)
+def _export(o: Any) -> None:
     """Write DATA as an .npz FILE with arrays X and y."""
-    if file.suffix != ".npz":
-        raise click.UsageError(f"FILE must end in .npz, not {file.name!r}")
+    if o.file.suffix != ".npz":
+        raise click.UsageError(f"FILE must end in .npz, not {o.file.name!r}")
     with stages() as stage:
-        stage(f"reading {data}")
-        problem = load(data, multiclass=multiclass, **reading)
-        stage(f"writing {file}")
-        write_npz(problem, file)
-    say(str(file))
+        stage(f"reading {o.data}")
+        problem = load(o.data, multiclass=o.multiclass, **picked(o, OF_READING))
+        stage(f"writing {o.file}")
+        write_npz(problem, o.file)
+    say(str(o.file))
+
+
+data_command = click.Group(
+    "data",
+    [_list, _check, _fetch, _export],
+    help="Fetch, list, check and export data sets.",
+)
 
 
 def _show_data(found: list[datasets.Status], as_json: bool) -> None:
@@ -196,31 +185,21 @@ def _show_data(found: list[datasets.Status], as_json: bool) -> None:
     print_table(("data set", "state", "what it is", "where"), rows)
 
 
-@click.command("gate", cls=Command, title="What to compare")
-@click.argument("base", required=False)
-@what("--bench TEXT", "Only benchmarks whose name contains TEXT.")
-@what("--counts-only", "Only counts, which do not depend on the clock.")
-@what(
-    "--repo PATH",
-    "Compare in this git repository, which has an asv suite.",
-    type=click.Path(path_type=Path),
+@command(
+    "gate",
+    argument("base", required=False),
+    what("--bench TEXT", "Only benchmarks whose name contains TEXT."),
+    what("--counts-only", "Only counts, which do not depend on the clock."),
+    what("--repo PATH", "Compare in this git repository, which has an asv suite."),
+    what(
+        "--benchmarks PATH",
+        "For --repo: the folder of its suites.  [default: what its asv.conf.json says]",
+    ),
+    run("--build COMMAND", "For --repo: run this command first, in the checkout of each side."),
+    JSON,
+    title="What to compare",
 )
-@what(
-    "--benchmarks DIR",
-    "For --repo: the folder of its suites.  [default: what its asv.conf.json says]",
-    type=click.Path(path_type=Path),
-)
-@run("--build COMMAND", "For --repo: run this command first, in the checkout of each side.")
-@JSON
-def gate_command(
-    base: str | None,
-    bench: str | None,
-    counts_only: bool,
-    repo: Path | None,
-    benchmarks: Path | None,
-    build: str | None,
-    as_json: bool,
-) -> int:
+def gate_command(o: Any) -> int:
     """Compare the working tree with commit BASE (default: the commit named in benchmarks/BASE).
 
     Iterations, passes over the data, kernel evaluations and tightness must not change at all; peak
@@ -233,35 +212,36 @@ def gate_command(
     from gammabar.harness.gate import checkouts
     from gammabar.harness.gate.compare import compare, plan as plan_of
 
-    if repo is None and (benchmarks is not None or build is not None):
+    if o.repo is None and (o.benchmarks is not None or o.build is not None):
         raise click.UsageError("--benchmarks and --build go with --repo PATH")
-    root = checkouts.ROOT if repo is None else checkouts.top(repo)
-    suites = checkouts.real(benchmarks) if benchmarks is not None else checkouts.suites_of(root)
-    commit = checkouts.base_commit(root, base, suites)
+    root = checkouts.ROOT if o.repo is None else checkouts.top(o.repo)
+    named = o.benchmarks
+    suites = checkouts.suites_of(root) if named is None else checkouts.real(named)
+    commit = checkouts.base_commit(root, o.base, suites)
     if find_spec("asv_runner") is None:
         raise missing("the gate", "asv", "gate")
-    if build is not None:
-        checkouts.build(root, build)
-    everything = plan_of(root, suites, counts_only)
-    plan = [gated for gated in everything if bench is None or bench in str(gated)]
+    if o.build is not None:
+        checkouts.build(root, o.build)
+    everything = plan_of(root, suites, o.counts_only)
+    plan = [gated for gated in everything if o.bench is None or o.bench in str(gated)]
     if not plan:
-        where = f"has {bench!r} in its name" if bench is not None else f"is in {suites}"
+        where = f"has {o.bench!r} in its name" if o.bench is not None else f"is in {suites}"
         raise click.UsageError(f"no benchmark of the gate {where}")
     tree = checkouts.checkout(root, commit)
-    if build is not None:
-        checkouts.build(tree, build)
+    if o.build is not None:
+        checkouts.build(tree, o.build)
     say(f"comparing with {commit[:10]}: {len(plan)} benchmarks", err=True)
-    if repo is None and not checkouts.same_lock(root, tree):
+    if o.repo is None and not checkouts.same_lock(root, tree):
         say("the lock files differ: both sides run with the packages installed now", err=True)
     findings = []
-    with bar(len(plan), "benchmarks", as_json) as advance:
+    with bar(len(plan), "benchmarks", o.json) as advance:
         for finding in compare(plan, lambda: checkouts.Pair(tree, root, suites)):
             findings.append(finding)
             advance(finding.name)
     if all(f.verdict == "new" for f in findings):
         raise click.ClickException(f"nothing was compared: {commit[:10]} can run none of this")
     bad = [f for f in findings if f.verdict in ("worse", "failed")]
-    if as_json:
+    if o.json:
         results = [asdict(f) for f in findings]
         print_json({"base": commit, "regressions": len(bad), "results": results}, "gate")
     else:

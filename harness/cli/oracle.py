@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +11,18 @@ import click
 
 from gammabar import problems
 from gammabar.harness.cli.command import (
+    JOB_COUNT,
     JSON,
+    OF_READING,
+    OF_SPACE,
+    PAIRS,
     READING,
     SPACE,
-    WRITTEN,
-    TakesData,
     argument,
+    command,
     given,
     option,
+    picked,
     run,
     what,
     write,
@@ -46,114 +49,114 @@ WHERE = {
     "free": "with a free intercept",
     "augmented": "with an augmented intercept (a constant feature, which counts in ‖w‖)",
 }
-_PAIRS = "Every pair of classes (--pairs)"
-#: The options of `_PAIRS`.
+#: The options of ``--pairs`` alone, and those that ``--separation`` and ``--pairs`` allow besides.
 _OF_PAIRS = ("certificates", "jobs", "check", "picture", "page")
+_ALLOWED = {
+    "--pairs": ("time_limit",),
+    "--separation": (*OF_READING, "intercept", "certificate", "time_limit"),
+}
+#: All options that describe a margin, which these two do not have.
+_OF_MARGIN = (
+    *("signed", "explain", "norm", "intercept", *OF_SPACE, *OF_READING, "method", "time_limit"),
+    *("dask", "digits", "certificate", "light", "export"),
+)
 
 
-class _BareIntercept(TakesData):
-    """A command in which ``--intercept`` alone means ``--intercept free``."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        full = [
-            "--intercept=free" if word == "--intercept" and following not in WHERE else word
-            for word, following in pairwise([*args, ""])
-        ]
-        return super().parse_args(ctx, full)
-
-
-@click.command("oracle", cls=_BareIntercept, title="What to compute")
-@argument("data", nargs=-1, required=True, metavar="DATA", names="data")
-@what("--separation", "Instead: does the maximum-likelihood estimate of logistic regression exist?")
-@what("--pairs", "Instead: the margin of every pair of classes, of one or several DATA.")
-@what("--signed", "If not separable, also the negative margin ρ (Ramdas–Peña §5.2).")
-@what("--explain", "Also the rows on the margin or in conflict, rows to remove, w, b and q̄.")
-@what(
-    "--norm NORM",
-    "Norm of w: l2; l1 (boosting); l1-simplex, with w ≥ 0 (Winnow).",
-    type=click.Choice(("l2", "l1", "l1-simplex")),
-    default="l2",
-    show_default=True,
+@command(
+    "oracle",
+    argument("data", nargs=-1, required=True, metavar="DATA", names="data"),
+    what("--separation", "Instead: does the logistic maximum-likelihood estimate exist?"),
+    what("--pairs", "Instead: the margin of every pair of classes, of one or several DATA."),
+    what("--signed", "If not separable, also the negative margin ρ (Ramdas–Peña §5.2)."),
+    what("--explain", "Also rows on the margin or in conflict, rows to remove, w, b, q̄."),
+    what(
+        "--norm [l2|l1|l1-simplex]",
+        "Norm of w: l2; l1 (boosting); l1-simplex, with w ≥ 0 (Winnow).",
+        default="l2",
+    ),
+    what(
+        "--intercept [free|augmented]",
+        "Add a bias b: free (‖w‖ leaves b out) or augmented (a constant feature: ‖w‖ counts b).",
+        type=click.Choice(list(WHERE)),
+        default="none",
+        show_default=False,
+        bare="free",
+    ),
+    SPACE,
+    READING,
+    run("--method [exact|cvxpy]", "How to find the candidate to prove.", default="exact"),
+    run("--time-limit SECONDS", "Stop then, or at Ctrl-C, with the best proved bounds of γ̄."),
+    run("--dask ADDRESS", "Let a Dask cluster read the rows of a .parquet, .arrow or .npy file."),
+    write(
+        "--digits N",
+        "Significant digits of γ̄; all of them are proved.",
+        type=click.IntRange(1, 100_000),
+        default=17,
+    ),
+    write("--certificate FILE", "Write the certificate, for `gammabar check`."),
+    write("--light", "With --certificate: a shorter one, with the support and rounded weights."),
+    write("--export FILE", "Write w, b, support and q to an .npz file."),
+    JSON,
+    option(
+        PAIRS,
+        "--certificates DIR",
+        "Keep certificates and results here, and compute only what is missing.",
+        default="margins",
+    ),
+    option(PAIRS, "--jobs N", "How many processes.  [default: one per core]", type=JOB_COUNT),
+    option(PAIRS, "--check/--no-check", "Check each certificate.  [default: check]", default=True),
+    option(PAIRS, "--picture FILE", "Draw a matrix of all pairs: .svg, .png or .pdf."),
+    option(PAIRS, "--page FILE", "Write the table in Markdown."),
+    title="What to compute",
+    explains_data=True,
 )
-@what(
-    "--intercept [free|augmented]",
-    "Add a bias b: free (‖w‖ leaves b out) or augmented (a constant feature: ‖w‖ counts b).",
-    type=click.Choice(list(WHERE)),
-    default="none",
-)
-@SPACE
-@READING
-@run(
-    "--method METHOD",
-    "What finds the candidate: exact or cvxpy. The proof is the same.",
-    type=click.Choice(("exact", "cvxpy")),
-    default="exact",
-    show_default=True,
-)
-@run(
-    "--time-limit SECONDS",
-    "Stop after this time and print the best proved bounds of γ̄, as Ctrl-C does.",
-)
-@run(
-    "--dask ADDRESS",
-    "Let the workers of this Dask cluster read the rows of a .parquet, .arrow or .npy file.",
-)
-@write(
-    "--digits N",
-    "Significant digits of γ̄; all of them are proved.",
-    type=click.IntRange(1, 100_000),
-    default=17,
-    show_default=True,
-)
-@write("--certificate FILE", "Write the certificate, for `gammabar check`.", type=WRITTEN)
-@write("--light", "With --certificate: a shorter one, with the support and rounded weights.")
-@write("--export FILE", "Write w, b, support and q to an .npz file.", type=WRITTEN)
-@JSON
-@option(
-    _PAIRS,
-    "--certificates DIR",
-    "Keep certificates and results here; existing ones are not computed again.",
-    default=Path("margins"),
-    show_default=True,
-)
-@option(
-    _PAIRS, "--jobs N", "How many processes.  [default: one per core]", type=click.IntRange(1, 1000)
-)
-@option(_PAIRS, "--check/--no-check", "Check each certificate.  [default: check]", default=True)
-@option(_PAIRS, "--picture FILE", "Draw a matrix of all pairs: .svg, .png or .pdf.", type=WRITTEN)
-@option(_PAIRS, "--page FILE", "Write the table in Markdown.", type=WRITTEN)
-def oracle_command(
-    data: tuple[str, ...], separation: bool, pairs: bool, as_json: bool, **options: Any
-) -> int:
+def oracle_command(o: Any) -> int:
     """Maximum margin γ̄ and dual optimum q̄ of DATA, in exact rational arithmetic.
 
     A candidate is found in floating point, and proved optimal (or repaired until it is) in
     integers. γ̄ is printed twice: with the rows divided by the largest row norm, as in the papers,
     and in the data's own units.
     """
-    of_pairs = {name: options.pop(name) for name in _OF_PAIRS}
-    if pairs:
+    instead = "--pairs" if o.pairs else "--separation" if o.separation else None
+    for name in _OF_MARGIN:
+        if instead is not None and name not in _ALLOWED[instead] and given(name):
+            raise click.UsageError(f"{instead} goes without --{name.replace('_', '-')}")
+    if o.pairs:
         from gammabar.harness.margins import all_margins
 
-        _only(options, "--pairs", ("time_limit",))
-        return all_margins(data, as_json=as_json, time_limit=options["time_limit"], **of_pairs)
-    if any(map(given, of_pairs)):
+        more: dict[str, Any] = picked(o, _OF_PAIRS)
+        return all_margins(o.data, as_json=o.json, time_limit=o.time_limit, **more)
+    if any(map(given, _OF_PAIRS)):
         raise click.UsageError(f"{', '.join(f'--{name}' for name in _OF_PAIRS)} need --pairs")
-    if len(data) > 1:
+    if len(o.data) > 1:
         raise click.UsageError("one DATA at a time; several go with --pairs")
-    if separation:
-        reading = ("label", "labels", "drop", "encode", "missing", "memory")
-        kept = (*reading, "intercept", "certificate", "time_limit")
-        _only(options, "--separation", kept)
-        options["intercept"] = options["intercept"] != "none"
-        return _separation(data[0], as_json=as_json, **{name: options[name] for name in kept})
-    return _margin(data[0], as_json=as_json, **options)
+    if not o.separation:
+        _refuse(o)
+    answer = _Answer(o.data[0])
+    interrupted = not o.separation and _margin(answer, o)
+    if o.separation:
+        _separation(answer, o)
+    if o.json:
+        print_json({"data": answer.data, **answer.fields}, "separation" if instead else "oracle")
+    else:
+        print_facts(answer.data, answer.lines)
+    if interrupted:
+        sys.exit(130)
+    return 0
 
 
-def _only(options: dict[str, Any], what: str, allowed: tuple[str, ...]) -> None:
-    for name in options:
-        if name not in allowed and given(name):
-            raise click.UsageError(f"{what} goes without --{name.replace('_', '-')}")
+def _refuse(o: Any) -> None:
+    """Refuse options that do not go together, before anything is read."""
+    linear = not (o.kernel or o.normalised or o.multiclass)
+    rules = {
+        f"--norm {o.norm} is for linear two-class problems": o.norm == "l2" or linear,
+        "--normalised needs --kernel": o.kernel or not o.normalised,
+        "--kernel and --multiclass cannot be combined": not (o.kernel and o.multiclass),
+        f"--signed is for --norm l2, not {o.norm}": not o.signed or o.norm == "l2",
+    }
+    for sentence, kept in rules.items():
+        if not kept:
+            raise click.UsageError(sentence)
 
 
 class _Answer:
@@ -181,86 +184,50 @@ class _Answer:
             words = f"{path}{proves} (gammabar check {path})"
             self.say("certificate", words, certificate=str(path))
 
-    def print(self, kind: str, as_json: bool) -> None:
-        if as_json:
-            print_json({"data": self.data, **self.fields}, kind)
-        else:
-            print_facts(self.data, self.lines)
 
-
-def _margin(
-    data: str,
-    *,
-    norm: str,
-    method: str,
-    digits: int,
-    signed: bool,
-    explain: bool,
-    export: Path | None,
-    certificate: Path | None,
-    light: bool,
-    time_limit: float | None,
-    dask: str | None,
-    as_json: bool,
-    **described: Any,
-) -> int:
-    """Print the margin of the data that are described by the options of `load`."""
-    _refuse(norm, signed, **{k: described[k] for k in ("kernel", "normalised", "multiclass")})
-    answer, interrupted = _Answer(data), False
+def _margin(answer: _Answer, o: Any) -> bool:
+    """Compute the margin; whether the search was interrupted."""
+    interrupted = False
     with ExitStack() as stack:
-        stage = stack.enter_context(stages(quiet=as_json))
+        stage = stack.enter_context(stages(quiet=o.json))
         client = None
-        if dask is not None:
+        if o.dask is not None:
             from gammabar.harness.run.pool import connected
 
-            client = stack.enter_context(connected(dask))
-        stage(f"reading {data}")
-        problem = problems.load(data, dask=client, **described)
-        wanted: Any = {"norm": norm, "signed": signed, "method": method, "digits": digits}
+            client = stack.enter_context(connected(o.dask))
+        stage(f"reading {answer.data}")
+        described = picked(o, ("intercept", *OF_SPACE, *OF_READING))
+        problem = problems.load(answer.data, dask=client, **described)
         found: Margin
         try:
-            found = solve(problem, progress=stage, time_limit=time_limit, **wanted)
+            wanted: dict[str, Any] = picked(o, ("norm", "signed", "method", "digits", "time_limit"))
+            found = solve(problem, progress=stage, **wanted)
         except Interrupted as stop:  # the best that was proved
             found, interrupted = stop.bounds(), True
-        _tell(answer, found, digits, signed, as_json)
+        _tell(answer, found, o)
         answer.notes(problem)
-        answer.fields["intercept"] = described["intercept"]
-        if as_json or isinstance(problem, ScatteredProblem):
+        answer.fields["intercept"] = o.intercept
+        if o.json or isinstance(problem, ScatteredProblem):
             from gammabar.problems.environment import peak_memory
 
             answer.fields["memory"] = peak_memory()
         if isinstance(problem, ScatteredProblem):
             room = gigabytes(answer.fields["memory"])
             answer.say("data", f"{problem.where}; peak memory {room}")
-        if found.separable is False and described["intercept"] == "none" and norm != "l1-simplex":
+        if found.separable is False and o.intercept == "none" and o.norm != "l1-simplex":
             stage("with a bias")
-            with_bias = _separable_with_bias(problem, time_limit)
+            with_bias = _separable_with_bias(problem, o.time_limit)
             answer.fields["separable_with_intercept"] = with_bias
             answer.lines["verdict"] += _BIAS[with_bias]
-        if explain:
+        if o.explain:
             stage("explaining")
             _explain(answer, found, stage)
-        if export:
-            _write_classifier(found, export)
-            answer.say("export", str(export), export=str(export))
-        proves = f", which proves {found.proves}" if certificate else ""
-        answer.save(found, certificate, proves, light=light)
-    answer.print("oracle", as_json)
-    if interrupted:
-        sys.exit(130)
-    return 0
-
-
-def _refuse(norm: str, signed: bool, *, kernel: str, normalised: bool, multiclass: bool) -> None:
-    """Options that do not go together, before anything is read."""
-    if norm != "l2" and (kernel or normalised or multiclass):
-        raise click.UsageError(f"--norm {norm} is for linear two-class problems")
-    if normalised and not kernel:
-        raise click.UsageError("--normalised needs --kernel")
-    if kernel and multiclass:
-        raise click.UsageError("--kernel and --multiclass cannot be combined")
-    if signed and norm != "l2":
-        raise click.UsageError(f"--signed is for --norm l2, not {norm}")
+        if o.export:
+            _write_classifier(found, o.export)
+            answer.say("export", str(o.export), export=str(o.export))
+        proves = f", which proves {found.proves}" if o.certificate else ""
+        answer.save(found, o.certificate, proves, light=o.light)
+    return interrupted
 
 
 #: What is added about the same data with a bias, where no hyperplane through the origin separates.
@@ -277,23 +244,23 @@ def _separable_with_bias(problem: Problem, time_limit: float | None) -> bool | N
         return None
 
 
-def _tell(answer: _Answer, found: Margin, digits: int, signed: bool, written: bool) -> None:
-    """The answer of the oracle, with γ̄² if it is to be written out."""
+def _tell(answer: _Answer, found: Margin, o: Any) -> None:
+    """The answer of the oracle, in JSON with γ̄² written out."""
     if isinstance(found, L1Margin):
-        _tell_l1(answer, found, digits)
+        _tell_l1(answer, found, o.digits)
         return
     truth = found.truth if isinstance(found, NegativeMargin) else found
     assert isinstance(truth, Truth)
-    answer.fields = truth.facts(digits, written)
+    answer.fields = truth.facts(o.digits, o.json)
     answer.fields["seconds"] = round(sum(found.seconds.values()), 6)
-    _tell_truth(answer, truth, digits)
+    _tell_truth(answer, truth, o.digits)
     if isinstance(found, NegativeMargin):
         low, high = (signed_digits(v, v, 17) for v in found.squares)
         shown = low if found.exact else f"in [{low}, {high}]"
         why = found.note.partition(": ")[2]  # what precedes it repeats the number
         rho = {"rho_lo": low, "rho_hi": high, "rho_exact": found.exact, "rho_statement": found.note}
         answer.say("signed margin ρ", f"{shown}: {why}", **rho)
-    elif signed:
+    elif o.signed:
         rho = {"rho": truth.digits(raw=True), "rho_exact": truth.exact}
         answer.say("signed margin ρ", "ρ = γ̄ > 0 (separable)", **rho)
 
@@ -447,16 +414,8 @@ _MEANING = {
 }
 
 
-def _separation(
-    data: str,
-    *,
-    intercept: bool,
-    certificate: Path | None,
-    time_limit: float | None,
-    as_json: bool,
-    **reading: Any,
-) -> int:
-    """Print whether the data are separated completely, quasi-completely, or overlap.
+def _separation(answer: _Answer, o: Any) -> None:
+    """Whether the data are separated completely, quasi-completely, or overlap.
 
     Logistic and probit regression have no finite maximum-likelihood estimate if some direction of
     the coefficients puts no row on the wrong side and at least one strictly on its own side
@@ -464,16 +423,14 @@ def _separation(
     """
     from gammabar.oracle.separation import separation
 
-    answer = _Answer(data)
-    with stages(quiet=as_json) as stage:
-        stage(f"reading {data}")
-        problem = problems.load(data, **reading)
-        found = separation(problem, intercept=intercept, time_limit=time_limit, progress=stage)
+    with stages(quiet=o.json) as stage:
+        stage(f"reading {answer.data}")
+        problem = problems.load(answer.data, **picked(o, OF_READING))
+        intercept = o.intercept != "none"
+        found = separation(problem, intercept=intercept, time_limit=o.time_limit, progress=stage)
         _tell_separation(answer, found)
         answer.notes(problem)
-        answer.save(found, certificate)
-    answer.print("separation", as_json)
-    return 0
+        answer.save(found, o.certificate)
 
 
 def _tell_separation(answer: _Answer, found: Separation) -> None:

@@ -16,17 +16,21 @@ from gammabar.harness.cli.command import (
     JOBS,
     JSON,
     KEPT,
-    LARGEST,
+    OF_SPACE,
+    OF_TABLE,
     PAPER,
+    READ,
+    SEED,
     SOLVER,
     SOURCE,
     SPACE,
     TABLE,
-    WRITTEN,
-    Command,
+    argument,
+    command,
     data,
     given,
     open_papers,
+    picked,
     run,
     what,
     write,
@@ -39,140 +43,108 @@ if TYPE_CHECKING:
     from gammabar.harness.run.tasks import Result, Task
 
 
-@click.command(
+_SPACES = click.Choice(("dense", "kernel", "multiclass"))
+
+
+@command(
     "verify",
-    cls=Command,
+    argument("own", metavar="[FILE:SOLVER]...", nargs=-1),
+    what("--as METHOD", "The method that FILE:SOLVER implements."),
+    what("--statement ID", "Only this statement.", many=True),
+    SOURCE,
+    SOLVER,
+    what("--solver-file FILE:NAME", "The same as the argument FILE:SOLVER.", many=True),
+    what("--trajectory FILE", "Recorded w_0, w_1, …: .npy, .csv or .parquet.", many=True),
+    PAPER,
+    what("--strict", "Count vacuous passes as failures."),
+    data("--problem DATA", "Only this problem.", many=True),
+    SPACE,
+    TABLE,
+    data("--random N", "N random runs instead of the default plan."),
+    data("--geometry NAME", "Only dense, kernel or multiclass problems.", many=True, type=_SPACES),
+    data("--edges", "With --random: degenerate data (two rows, one column, …)."),
+    run("--iterations T", "Check iterations 0 to T.  [default: as planned]"),
+    SEED,
+    run("--time-limit SECONDS", "Time for each run of a solver.", default=300),
+    JOBS,
+    run("--dask ADDRESS", "Run on the Dask cluster of this scheduler."),
+    run("--resume", "Skip runs whose results in --store are up to date."),
+    run("--depends FILE", "A file or folder that your solver reads.", many=True, type=READ),
+    write("--store FILE", "Keep the results in this SQLite file.", type=KEPT),
+    write("--junit FILE", "Write the results as JUnit XML."),
+    write("--report DIR", "Write a report: index.html, report.md and badge.svg."),
+    write("--all", "Print every statement, and every failure in full."),
+    JSON,
     epilog="DATA: see `gammabar oracle --help`.",
 )
-@click.argument("own_solvers", metavar="[FILE:SOLVER]...", nargs=-1)
-@what("--as METHOD", "The method that FILE:SOLVER implements.", "like", names="solvers")
-@what("--statement ID", "Only this statement.", "statements", many=True, names="statements")
-@SOURCE
-@SOLVER
-@what("--solver-file FILE:NAME", "The same as the argument FILE:SOLVER.", "files", many=True)
-@what(
-    "--trajectory FILE",
-    "Recorded w_0, w_1, …: .npy, .csv or .parquet.",
-    "trajectories",
-    many=True,
-)
-@PAPER
-@what("--strict", "Count vacuous passes as failures.")
-@data("--problem DATA", "Only this problem.", "problems", many=True, names="data")
-@SPACE
-@TABLE
-@data("--random N", "N random runs instead of the default plan.")
-@data(
-    "--geometry NAME",
-    "Only problems that are dense, kernel or multiclass.",
-    "geometries",
-    many=True,
-    type=click.Choice(["dense", "kernel", "multiclass"]),
-)
-@data("--edges", "With --random: degenerate data (two rows, one column, …).")
-@run("--iterations T", "Check iterations 0 to T.  [default: as planned]")
-@run("--seed N", "Seed of all random numbers.", type=click.IntRange(0, LARGEST))
-@run(
-    "--time-limit SECONDS",
-    "Time for each run of a solver.",
-    "limit",
-    default=300.0,
-    show_default=True,
-)
-@JOBS
-@run("--dask ADDRESS", "Run on the Dask cluster of this scheduler.")
-@run("--resume", "Skip runs whose results in --store are up to date.")
-@run(
-    "--depends FILE",
-    "A file or folder that your solver reads.",
-    many=True,
-    type=click.Path(exists=True, path_type=Path),
-)
-@write("--store FILE", "Keep the results in this SQLite file.", "path", type=KEPT)
-@write("--junit FILE", "Write the results as JUnit XML.", type=WRITTEN)
-@write("--report DIR", "Write a report: index.html, report.md and badge.svg.", "folder")
-@write("--all", "Print every statement, and every failure in full.", "full")
-@JSON
-def verify_command(
-    path: Path | None,
-    resume: bool,
-    depends: tuple[Path, ...],
-    jobs: int | None,
-    dask: str | None,
-    junit: Path | None,
-    strict: bool,
-    folder: Path | None,
-    full: bool,
-    as_json: bool,
-    **asked: Any,
-) -> int:
+def verify_command(o: Any) -> int:
     """Check what papers claim about solvers, at every iterate of every run.
     By default: every statement, on embedded data. Your own solver, a generator or a class:
     gammabar verify my.py:mine --as dual-acceleration
     """
     start = perf_counter()
-    if path is None and (resume or depends):
-        raise click.UsageError(f"{'--resume' if resume else '--depends'} needs --store FILE")
-    if dask is not None and asked["trajectories"]:
+    if o.store is None and (o.resume or o.depends):
+        raise click.UsageError(f"{'--resume' if o.resume else '--depends'} needs --store FILE")
+    if o.dask is not None and o.trajectory:
         raise click.UsageError("--trajectory is read on this machine, so --dask cannot check it")
-    say(_opening(asked), err=True)
+    say(_opening(o), err=True)
     from gammabar.harness.run.engine import run as run_tasks
-    from gammabar.harness.run.provenance import contents, origin
+    from gammabar.harness.run.provenance import origin
     from gammabar.harness.run.store import Store
     from gammabar.harness.run.tasks import strictly, summarise, telling, write_junit
     from gammabar.harness.show import explain, show_all
     from gammabar.problems.output import check_writable
 
-    if junit is not None:
-        check_writable(junit)  # better to know now
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = path or folder / "results.db"
+    if o.junit is not None:
+        check_writable(o.junit)  # better to know now
+    path = o.store
+    if o.report is not None:
+        o.report.mkdir(parents=True, exist_ok=True)
+        path = path or o.report / "results.db"
     with ExitStack() as stack:
         store = stack.enter_context(Store(path)) if path is not None else None
-        named = contents(depends) if depends else ""
-        requests = [replace(one, depends=named) for one in _requests_of(**asked)]
+        requests = _requests_of(o)
         request, tasks = requests[0], _plan_of(requests)
         with _bar(len(tasks)) as tell, _interruptible(store, len(tasks)):
             if store is not None:
                 store.sign(origin())
-            results = run_tasks(tasks, jobs=jobs, dask=dask, store=store, resume=resume, tell=tell)
+            results = run_tasks(
+                tasks, jobs=o.jobs, dask=o.dask, store=store, resume=o.resume, tell=tell
+            )
         results = telling(results, asked=request.names, each_problem=bool(request.problems))
-        if strict:
+        if o.strict:
             results = strictly(results, _excused)
         # The answer comes first: what is written besides may find no room.
         summary = summarise(results)
-        if as_json:
+        if o.json:
             every = [result.as_dict() for result in results]
             print_json({"summary": summary, "results": every}, "verify")
         else:
-            show_all(results, summary, perf_counter() - start, full)
-        if folder is not None and store is not None:
-            _report(results, store, folder)
-    if junit is not None:
-        write_junit(junit, results, explain)
-    own = asked["own_solvers"] or asked["files"] or asked["trajectories"]
-    if (asked["statements"] or own) and summary["inapplicable"] == summary["results"]:
+            show_all(results, summary, perf_counter() - start, o.all)
+        if o.report is not None and store is not None:
+            _report(results, store, o.report)
+    if o.junit is not None:
+        write_junit(o.junit, results, explain)
+    own = o.own or o.solver_file or o.trajectory
+    if (o.statement or own) and summary["inapplicable"] == summary["results"]:
         reasons = dict.fromkeys(result.verdict.reason for result in results)
         raise click.ClickException(f"nothing was checked: {'; '.join(reasons)}")
     return int(summary["unexpected"] > 0)
 
 
-def _opening(asked: dict[str, Any]) -> str:
+def _opening(o: Any) -> str:
     """What is going to be checked, as far as the options say it."""
-    count, problems = len(set(asked["statements"])), dict.fromkeys(asked["problems"])
+    count, problems = len(set(o.statement)), dict.fromkeys(o.problem)
     about = "the default plan"
-    if asked["like"]:
-        about = f"all that is claimed of {asked['like']}"
+    if o.as_:
+        about = f"all that is claimed of {o.as_}"
     elif count:
         about = f"{count} statement{'s' * (count > 1)}"
-    elif asked["sources"]:
-        about = f"the statements of {', '.join(asked['sources'])}"
-    elif asked["random"]:
-        about = f"{asked['random']:,} random runs"
-    elif problems or any(
-        asked[name] for name in ("own_solvers", "solvers", "files", "trajectories", "papers")
-    ):
+    elif o.source:
+        about = f"the statements of {', '.join(o.source)}"
+    elif o.random:
+        about = f"{o.random:,} random runs"
+    elif problems or o.own or o.solver or o.solver_file or o.trajectory or o.paper:
         about = "the statements that apply"
     return f"checking {about}" + (f" on {', '.join(problems)}" if problems else "")
 
@@ -221,51 +193,39 @@ def _bar(total: int) -> Iterator[Tell]:
         yield lambda results: advance(count(results))
 
 
-#: Options that say how a problem is read.
-_READ = ("kernel", "normalised", "multiclass", "label", "labels", "drop", "encode", "missing")
-
-
-def _requests_of(
-    problems: tuple[str, ...],
-    files: tuple[str, ...],
-    trajectories: tuple[str, ...],
-    solvers: tuple[str, ...],
-    papers: tuple[str, ...],
-    own_solvers: tuple[str, ...],
-    like: str | None,
-    **asked: Any,
-) -> list[Request]:
+def _requests_of(o: Any) -> list[Request]:
     """What is asked for; of each solver of the user's by itself."""
     from gammabar.harness.registry import mutants
     from gammabar.harness.run.engine import PROBLEMS, Request
+    from gammabar.harness.run.provenance import contents
     from gammabar.harness.run.tasks import Registered
     from gammabar.problems import ProblemError
     from gammabar.problems.specs import problem_text
 
-    for text in own_solvers:
+    for text in o.own:
         if ":" not in text:
             raise click.UsageError(
                 f"({text}) is not a solver of your own, FILE:NAME as in my.py:mine; an option with"
                 " several values is repeated: --statement A --statement B"
             )
-    files = (*own_solvers, *files)
-    own = bool(files or trajectories)
-    if like is not None:
+    files = dict.fromkeys((*o.own, *o.solver_file))
+    own = bool(files or o.trajectory)
+    problems, solvers = o.problem, o.solver
+    if o.as_ is not None:
         if not own:
             raise click.UsageError("--as needs a solver of your own: gammabar verify my.py:mine")
-        solvers = (*solvers, like)
-        asked["like"] = like
-        problems = problems or (() if asked["random"] else PROBLEMS)
-    if asked["random"] is not None and (problems or trajectories or (solvers and not own)):
+        solvers = (*solvers, o.as_)
+        problems = problems or (() if o.random else PROBLEMS)
+    if o.random is not None and (problems or o.trajectory or (solvers and not own)):
         raise click.UsageError(
             "--random draws problems and solvers itself (a solver of your own: --solver-file)"
         )
-    if asked["edges"] and asked["random"] is None:
+    if o.edges and o.random is None:
         raise click.UsageError("--edges needs --random N")
-    reading = {name: asked.pop(name) for name in _READ}
-    if not problems and any(map(given, _READ)):
-        raise click.UsageError(f"{', '.join(f'--{name}' for name in _READ)} need --problem")
-    texts = tuple(problem_text(data, **reading) for data in dict.fromkeys(problems))
+    reading = (*OF_SPACE, *OF_TABLE)
+    if not problems and any(map(given, reading)):
+        raise click.UsageError(f"{', '.join(f'--{name}' for name in reading)} need --problem")
+    texts = (problem_text(data, **picked(o, reading)) for data in dict.fromkeys(problems))
     named = tuple(Registered(text) for text in solvers)
     wrong = next((one.name for one in named if "/" in one.name and one.name in mutants()), None)
     if wrong is not None:
@@ -273,15 +233,25 @@ def _requests_of(
             f"{wrong} is a mutant, wrong on purpose: `gammabar show {wrong}` says which statements"
             " refute it, and on which data"
         )
-    refs, keys = open_papers(papers)
-    if not asked["statements"]:  # a paper of one's own alone means its statements
-        asked["sources"] = (*asked["sources"], *keys)
-    request = Request(problems=texts, solvers=named, papers=refs, **asked)
+    refs, keys = open_papers(o.paper)
+    request = Request(
+        statements=o.statement,
+        # A paper of one's own alone means its statements.
+        sources=o.source if o.statement else (*o.source, *keys),
+        problems=tuple(texts),
+        solvers=named,
+        limit=o.time_limit,
+        geometries=o.geometry,
+        like=o.as_ or "",
+        depends=contents(o.depends) if o.depends else "",
+        papers=refs,
+        **picked(o, ("iterations", "seed", "random", "edges")),
+    )
     if not own:
         return [request]
     return [
-        *(_with_file(request, file) for file in dict.fromkeys(files)),
-        *(_with_trajectory(request, file) for file in dict.fromkeys(trajectories)),
+        *(_with_file(request, file) for file in files),
+        *(_with_trajectory(request, file) for file in dict.fromkeys(o.trajectory)),
     ]
 
 
