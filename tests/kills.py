@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import random
 import signal
 import subprocess
@@ -73,7 +74,10 @@ def cluster(folder: str) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A Dask cluster on this machine: its address, and its processes (the scheduler first)."""
     place = Path(folder, "scheduler.json")
     common = ["--scheduler-file", str(place), "--no-dashboard"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    # The workers run the code of this folder, whatever is installed.
+    environment = os.environ | {"PYTHONPATH": os.getcwd()}
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet |= {"cwd": folder, "env": environment}
     host = ["--host", "127.0.0.1"]
     processes = [subprocess.Popen([*DASK, "scheduler", *host, "--port", "0", *common], **quiet)]
     while not place.exists():
@@ -87,6 +91,7 @@ def cluster(folder: str) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
         for process in processes:
             process.kill()
             process.wait()
+        place.unlink()
 
 
 def on_cluster(trials: int, rng: random.Random) -> Iterator[str]:
@@ -96,16 +101,22 @@ def on_cluster(trials: int, rng: random.Random) -> Iterator[str]:
         np.save(f"{folder}/X.npy", table)
         np.save(f"{folder}/y.npy", np.sign(table @ np.ones(30)))
         oracle = ["oracle", f"{folder}/X.npy", "--labels", f"{folder}/y.npy", "--json"]
+        truths, whole = {}, {}
+        for command in (oracle, VERIFY):
+            truths[command[0]] = answer(start(command).communicate()[0])
+            with cluster(folder) as (address, _):
+                began = time.monotonic()
+                start([*command, "--dask", address]).communicate()
+                whole[command[0]] = time.monotonic() - began
         for command, victim in [(c, v) for c in (oracle, VERIFY) for v in (0, 1)] * trials:
-            truth = answer(start(command).communicate()[0])
+            truth = truths[command[0]]
             with cluster(folder) as (address, processes):
                 process = start([*command, "--dask", address])
-                moment = rng.uniform(0.5, 8)
+                moment = rng.uniform(0.1, 1) * whole[command[0]]
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(moment)
                 processes[victim].kill()
                 out, said = process.communicate(timeout=300)
-            Path(folder, "scheduler.json").unlink()
             name = f"{command[0]}, {('scheduler', 'worker')[victim]} killed after {moment:.2f} s"
             sentences = [line for line in said.splitlines() if line.startswith("gammabar: ")]
             print(f"{name}: exit code {process.returncode} {' '.join(sentences)}", flush=True)

@@ -14,10 +14,10 @@ from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile, mkdtemp
-from time import monotonic
 from typing import Any, Self
 
-from gammabar.harness.run.processes import Died, Hung, Process
+from gammabar.harness.run.processes import Crashed, Limit, Process
+from gammabar.harness.verify.iterate import Fault
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import no_file
 
@@ -176,7 +176,7 @@ class Side(Process):
     def tell(self, **command: Any) -> None:
         """Send a command."""
         if not self.closed:
-            with suppress(Died):  # the answer says so
+            with suppress(Crashed):  # the answer says so
                 self.send(json.dumps(command).encode())
 
     def answer(self) -> dict[str, Any]:
@@ -184,9 +184,9 @@ class Side(Process):
         if self.closed:
             return {"error": self._end}
         try:
-            line = self.line(monotonic() + PATIENCE).decode("utf-8", "replace")
-        except (Died, Hung) as error:
-            self._end = str(error) or f"no answer within {PATIENCE:g} s"
+            line = self.line(Limit(PATIENCE)).decode("utf-8", "replace")
+        except Fault as fault:
+            self._end = str(fault)
             return {"error": self._end}
         try:
             answer = json.loads(line)

@@ -35,12 +35,9 @@ from gammabar.harness.registry import (
 from gammabar.harness.run.processes import (
     GRACE,
     Crashed,
-    Died,
-    Hung,
-    OutOfTime,
+    Limit,
     Unfit,
     crashed,
-    out_of_time,
     place_in,
 )
 from gammabar.harness.run.store import Store
@@ -552,8 +549,9 @@ def time_limit(seconds: float, file: str) -> Iterator[None]:
         stack.reverse()
         if any(COMPILER in Path(step.filename).parts for step in stack):
             return  # its callbacks would print and swallow an exception; the next alarm comes soon
-        raise OutOfTime(out_of_time(seconds, place_in(stack, file)))
+        raise limit.passed(place_in(stack, file))
 
+    limit = Limit(seconds)
     before: Any = signal.signal(signal.SIGALRM, late)
     # Again and again, should a solver swallow the first or another statement go on.
     signal.setitimer(signal.ITIMER_REAL, seconds, GRACE / 2)
@@ -615,9 +613,7 @@ def _opened(run: Run, limit: float) -> Any:
 
     try:
         return process_for(run.solver).open(run.solver, limit, run)
-    except Hung as error:
-        raise OutOfTime(out_of_time(limit, str(error))) from None
-    except (Died, ProblemError) as error:
+    except ProblemError as error:
         raise Crashed(str(error)) from None
 
 

@@ -23,27 +23,28 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from importlib import import_module
-from time import monotonic
+from time import perf_counter
 from typing import Any, Self
 
 from gammabar.harness.run.processes import (
     GRACE,
     START,
-    Died,
-    Hung,
+    Crashed,
+    Limit,
     Process,
     adopt,
     end_orphans,
-    out_of_time,
     serving,
     started,
 )
 from gammabar.harness.run.tasks import InFile, Outcome, Task
+from gammabar.harness.verify.iterate import Fault
 from gammabar.problems import ProblemError
 from gammabar.problems.environment import extra_module
 
 #: Exceptions that users can do something about, which travel.
 _RAISED = {"ProblemError": ProblemError, "OSError": OSError, "MemoryError": MemoryError}
+_PERFORM = "gammabar.harness.run.engine:_perform_values"
 _SANDBOX = "gammabar.harness.run.sandbox"
 #: Seconds to wait for the scheduler of a cluster.
 CONNECT = 10
@@ -55,11 +56,13 @@ class _Worker(Process):
     def __init__(self, single: bool) -> None:
         super().__init__(*started(f"{__name__}:serve", single))
 
-    def call(self, function: str, arguments: dict[str, Any], limit: float) -> Any:
+    def call(
+        self, function: str, arguments: dict[str, Any], seconds: float, grace: float = 0.0
+    ) -> Any:
         """What a function returns; exceptions that users can do something about are raised here."""
-        request = {"call": function, "arguments": arguments, "limit": limit}
+        request = {"call": function, "arguments": arguments, "limit": seconds + grace}
         self.send(json.dumps(request).encode())
-        answer = json.loads(self.line(monotonic() + limit))
+        answer = json.loads(self.line(Limit(seconds, grace)))
         if "result" in answer:
             return answer["result"]
         raise _RAISED[answer["raised"]](*answer["arguments"])
@@ -69,7 +72,7 @@ class _Worker(Process):
         mine = asdict(solver) if isinstance(solver, InFile) else None
         try:
             self.call(f"{_SANDBOX}:_prepare", {"solver": mine}, START)
-        except (Died, Hung) as error:
+        except Fault as error:
             raise RuntimeError(f"a process that is to run solvers did not start: {error}") from None
 
 
@@ -95,22 +98,17 @@ class Pool:
 
     def perform(self, task: Task) -> Outcome:
         """Carry out a task, as `gammabar.harness.run.engine.perform` does, whatever happens."""
-        start = monotonic()
+        start = perf_counter()
         try:
             with self._worker() as worker:
                 worker.prepare(task.run.solver)
-                arguments, limit = {"values": task.as_dict()}, task.limit + GRACE
-                outcome = Outcome.from_dict(
-                    worker.call("gammabar.harness.run.engine:_perform_values", arguments, limit)
-                )
+                found = worker.call(_PERFORM, {"values": task.as_dict()}, task.limit, GRACE)
+                outcome = Outcome.from_dict(found)
                 if any(verdict.failure == "timeout" for verdict in outcome.verdicts):
                     worker.close()  # it was interrupted in the midst of who knows what
                 return outcome
-        except Hung:
-            failure, reason = "timeout", out_of_time(task.limit, ", its process was killed")
-        except Died as error:
-            failure, reason = "crashed", str(error)
-        return task.failed(failure, reason, round(monotonic() - start, 6))
+        except Fault as fault:
+            return task.failed(fault.failure, str(fault), round(perf_counter() - start, 6))
 
     def probe(self, solver: InFile, limit: float, resembling: bool = False) -> dict[str, Any]:
         """Load a user's solver, see `gammabar.harness.run.sandbox`."""
@@ -118,9 +116,9 @@ class Pool:
             with self._worker() as worker:
                 worker.prepare(solver)
                 arguments = {"solver": asdict(solver), "limit": limit, "resembling": resembling}
-                found: dict[str, Any] = worker.call(f"{_SANDBOX}:_probe", arguments, limit + GRACE)
+                found: dict[str, Any] = worker.call(f"{_SANDBOX}:_probe", arguments, limit, GRACE)
                 return found
-        except (Died, Hung) as error:
+        except Fault as error:
             return {"error": f"{solver.file}: cannot be imported: {error}"}
 
     def map(
@@ -132,7 +130,7 @@ class Pool:
             try:
                 with self._worker() as worker:
                     return worker.call(function, requests[name], _FOREVER)
-            except Died as error:
+            except Fault as error:
                 raise ProblemError(f"{name}: {error}") from None
 
         names = list(requests)
@@ -158,7 +156,7 @@ class Pool:
     def _worker(self) -> Iterator[_Worker]:
         with self._lock:
             if self._closed:
-                raise Died("the run was interrupted")
+                raise Crashed("the run was interrupted")
             worker = self._idle.pop() if self._idle else _Worker(self._single)
             self._busy.add(worker)
         well = False

@@ -61,12 +61,38 @@ def started(function: str, single: bool) -> tuple[list[str], dict[str, str]]:
     return command, environment | (dict.fromkeys(_THREADS, "1") if single else {})
 
 
-class Died(Exception):
-    """The process ended without an answer; the message says how."""
+#: Seconds between the limit, at which a run is interrupted, and the end of its process.
+GRACE = 5.0
 
 
-class Hung(Exception):
-    """The process gave no answer in time; the message says where it was."""
+class Crashed(Fault):
+    """The solver raised an exception or yielded no iterate, or its process ended."""
+
+
+class OutOfTime(Fault):
+    """The time limit has passed."""
+
+    failure = "timeout"
+
+
+class Unfit(Exception):
+    """The solver says that it cannot run on this problem."""
+
+
+class Limit:
+    """A time limit, which runs from now on; what hangs is ended `grace` seconds later."""
+
+    def __init__(self, seconds: float, grace: float = 0.0) -> None:
+        self.seconds = seconds
+        self._end = monotonic() + seconds + grace
+
+    def left(self) -> float:
+        """Seconds that are left."""
+        return max(0.0, self._end - monotonic())
+
+    def passed(self, where: str) -> OutOfTime:
+        """What is raised when it has passed."""
+        return OutOfTime(f"no end within {self.seconds:g} s{where}")
 
 
 class Process:
@@ -112,30 +138,30 @@ class Process:
         return self._output.closed
 
     def send(self, line: bytes) -> None:
-        """Send a line, or raise `Died`."""
+        """Send a line, or raise `Crashed`."""
         try:
             self._input.write(line + b"\n")
             self._input.flush()
         except BrokenPipeError:
-            raise Died(self.ended()) from None
+            raise Crashed(self.ended()) from None
 
-    def line(self, deadline: float, file: str = "") -> bytes:
-        """The next line that it sends before `deadline` on the clock of `time.monotonic`.
+    def line(self, limit: Limit, file: str = "") -> bytes:
+        """The next line that it sends within a limit.
 
-        Raises `Died` or `Hung`, after which the process is gone; `file` is where to look for the
-        place at which it hangs.
+        Raises `Crashed` or `OutOfTime`, after which the process is gone; `file` is where to look
+        for the place at which it hangs.
         """
         seen = 0
         while (end := self._rest.find(b"\n", seen)) < 0:
             seen = len(self._rest)
             if seen > LONGEST:
                 self.close()
-                raise Died("its process sent a line without end")
-            if not self._selector.select(max(0.0, deadline - monotonic())):
-                raise Hung(self.where(file))
+                raise Crashed("its process sent a line without end")
+            if not self._selector.select(limit.left()):
+                raise limit.passed(self.where(file))
             more = os.read(self._output.fileno(), 1 << 20)
             if not more:
-                raise Died(self.ended())
+                raise Crashed(self.ended())
             self._rest += more
         found = bytes(self._rest[:end])
         del self._rest[: end + 1]
@@ -156,7 +182,7 @@ class Process:
         return f"its process was ended by {signal.Signals(-code).name}{hint}"
 
     def where(self, file: str) -> str:
-        """End the process, and say which line of the file it was at."""
+        """End the process, and say which line of the file it was at, if that is known."""
         # The handler writes the stack whatever the interpreter is doing: at once, but for the load.
         self._process.send_signal(signal.SIGUSR1)
         before = 0
@@ -172,7 +198,8 @@ class Process:
         # faulthandler writes: File "my.py", line 7 in iterates
         pattern = rf'\s*File "({re.escape(file)})", line (\d+) in (.*)'
         found = (re.fullmatch(pattern, line) for line in stack if file)
-        return next((f" ({one[1]}, line {one[2]}, in {one[3]})" for one in found if one), "")
+        places = (f" ({one[1]}, line {one[2]}, in {one[3]})" for one in found if one)
+        return next(places, ", its process was killed")
 
     def dismiss(self) -> None:
         """Tell the process to end, as it does when there is nobody to answer any more."""
@@ -283,24 +310,6 @@ def _descendants() -> list[int]:
     return found
 
 
-#: Seconds between the limit, at which a run is interrupted, and the end of its process.
-GRACE = 5.0
-
-
-class Crashed(Fault):
-    """The solver raised an exception, or yielded what is no iterate."""
-
-
-class OutOfTime(Fault):
-    """The time limit has passed."""
-
-    failure = "timeout"
-
-
-class Unfit(Exception):
-    """The solver says that it cannot run on this problem."""
-
-
 def place_in(stack: traceback.StackSummary, file: str) -> str:
     """Where in a file the innermost call is that is in it: " (my.py, line 7, in iterates)"."""
     for frame in reversed(stack):
@@ -318,8 +327,3 @@ def crashed(error: BaseException, file: str) -> Crashed:
     frames = traceback.walk_tb(error.__traceback__)
     stack = traceback.StackSummary.extract(frames, lookup_lines=False)
     return Crashed(last + place_in(stack, file))
-
-
-def out_of_time(seconds: float, where: str) -> str:
-    """The sentence for a run that did not end."""
-    return f"no end within {seconds:g} s{where}"

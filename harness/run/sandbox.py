@@ -22,7 +22,6 @@ from dataclasses import asdict
 from fractions import Fraction
 from itertools import islice
 from operator import index
-from time import monotonic
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -30,14 +29,12 @@ import numpy as np
 from gammabar.harness.run.processes import (
     START,
     Crashed,
-    Died,
-    Hung,
+    Limit,
     OutOfTime,
     Process,
     crashed,
     die_with_parent,
     end_orphans,
-    out_of_time,
     serving,
     started,
 )
@@ -106,8 +103,6 @@ def _unpack(found: dict[str, Any]) -> Any:
 
 #: What is sent of an iterate.
 _ITERATE = ("t", "w", "dual", "momentum", "extra")
-#: Iterates that the solver may be ahead of their evaluation.
-AHEAD = 8
 #: Seconds after which the process of a solver that does not stop is ended.
 PATIENCE = 1.0
 
@@ -125,20 +120,22 @@ class _RemoteSolver:
 
 
 class _SolverProcess(Process):
-    """The process of a user's solver; one for all runs of a solver, as long as it is well."""
+    """The process of a user's solver; one for all runs of a solver, as long as it is well.
+
+    It sends iterates until it is told to stop, and waits where the pipe is full.
+    """
 
     def __init__(self) -> None:
         # As many threads as the process beside it: it has the same environment.
         super().__init__(*started(f"{__name__}:_serve", single=False))
         self._solver: InFile | None = None
-        self._deadline, self._limit = 0.0, 0.0
+        self._limit = Limit(START)
         self._running = False
         self._number = 0
-        self._end = "its process is gone"
-        self._ask({})
         try:
-            self._next(monotonic() + START)  # it has imported everything
-        except (Died, Hung) as error:
+            self._ask({})
+            self._next()  # it has imported everything
+        except Fault as error:
             raise RuntimeError(
                 f"a process that is to run a solver did not start: {error}"
             ) from None
@@ -148,15 +145,14 @@ class _SolverProcess(Process):
         return not self.closed and self._solver in (None, solver)
 
     def open(self, solver: InFile, limit: float, run: Run | None = None) -> _RemoteSolver:
-        """Load the solver, and get ready for a run; raises `ProblemError`, `Died` or `Hung`."""
-        self._solver, self._limit = solver, limit
-        self._deadline = monotonic() + limit
+        """Load the solver, and get ready for a run; raises `ProblemError` or a `Fault`."""
+        self._solver, self._limit = solver, Limit(limit)
         self._number += 1
         request: dict[str, Any] = {"solver": asdict(solver), "number": self._number}
         if run is not None:
             request |= {"problem": run.problem, "unit": run.unit, "seed": run.seed}
         self._ask(request)
-        found = self._next(self._deadline)
+        found = self._next()
         if "error" in found:
             raise ProblemError(str(found["error"]))
         self._running = run is not None
@@ -170,8 +166,6 @@ class _SolverProcess(Process):
     def iterates(self) -> Iterator[Iterate]:
         """What the solver yields; what goes wrong there is a `Fault`."""
         number = self._number
-        for _ in range(AHEAD):
-            self._ask({"more": 1})
         try:
             while True:
                 found = self._received()
@@ -186,7 +180,6 @@ class _SolverProcess(Process):
                 # As it was sent: what doubles do not hold is refused later.
                 given: Any = {name: found.get(name) for name in _ITERATE}
                 yield Iterate(**given)
-                self._ask({"more": 1})
         finally:
             if number == self._number:  # closed late, this must not end the next run
                 self.stop()
@@ -194,14 +187,12 @@ class _SolverProcess(Process):
     def _received(self) -> dict[str, Any]:
         assert self._solver is not None
         try:
-            return self._next(self._deadline)
-        except Died as error:
-            raise Crashed(str(error)) from None
-        except Hung as error:
-            place = str(error)
-        except OutOfTime:  # our own, while we waited for the solver
-            place = self.where(self._solver.file)
-        raise OutOfTime(out_of_time(self._limit, place))
+            return self._next()
+        except OutOfTime:
+            if self.closed:
+                raise
+            where = self.where(self._solver.file)  # our own alarm, while we waited for the solver
+        raise self._limit.passed(where)
 
     def stop(self) -> None:
         """End the run, if there is one, and whatever it has left behind."""
@@ -209,10 +200,10 @@ class _SolverProcess(Process):
             self._running = False
             try:
                 self._ask({"stop": True})
-                until = monotonic() + PATIENCE
-                while self._next(until).get("stopped") != self._number:
+                self._limit = Limit(PATIENCE)
+                while self._next().get("stopped") != self._number:
                     pass
-            except (Died, Hung, Crashed):
+            except Fault:
                 self.close()
         end_orphans(keep=() if self.closed else (self.pid,))
 
@@ -222,17 +213,13 @@ class _SolverProcess(Process):
         end_orphans(keep=())
 
     def _ask(self, request: dict[str, Any]) -> None:
-        if not self.closed:
-            try:
-                self.send(json.dumps(request).encode())
-            except Died as error:
-                self._end = str(error)  # raised where the answer is waited for
+        self.send(json.dumps(request).encode())
 
-    def _next(self, deadline: float) -> dict[str, Any]:
+    def _next(self) -> dict[str, Any]:
         if self.closed:
-            raise Died(self._end)
+            raise Crashed("its process is gone")
         try:
-            return _decode(self.line(deadline, "" if self._solver is None else self._solver.file))
+            return _decode(self.line(self._limit, self._solver.file if self._solver else ""))
         except _NoMessage:
             raise self._nonsense() from None
 
@@ -284,15 +271,11 @@ def _probe(solver: dict[str, str], limit: float, resembling: bool = False) -> di
         opened = process_for(reference).open(reference, limit)
     except ProblemError as error:
         return {"error": str(error)}
-    except Hung as error:
-        why = out_of_time(limit, str(error))
-    except (Died, Crashed) as error:
-        why = str(error)
-    else:
-        name = getattr(getattr(opened, "card", None), "name", None)
-        found = {"name": name, "geometries": list(geometries(opened))}
-        return found | {"resembles": _resembles(reference, limit) if resembling else ""}
-    return {"error": f"{reference.file}: cannot be imported: {why}"}
+    except Fault as error:
+        return {"error": f"{reference.file}: cannot be imported: {error}"}
+    name = getattr(getattr(opened, "card", None), "name", None)
+    resembles = _resembles(reference, limit) if resembling else ""
+    return {"name": name, "geometries": list(geometries(opened)), "resembles": resembles}
 
 
 def _resembles(solver: InFile, limit: float, problem: str = "iris:0,1") -> str:
@@ -354,9 +337,7 @@ class _Server:
             rng = np.random.default_rng([request["seed"]])
             problem = problem.unit() if request["unit"] else problem
             for iterate in counted(solver.iterates(with_rows(problem, solver), rng)):
-                granted = self._requests.get()  # as many as are asked for
-                if granted.get("stop"):
-                    self._requests.put(granted)
+                if not self._requests.empty():  # we are told to stop
                     break
                 self._send(**_told(iterate))
             self._send(end=True)
@@ -366,9 +347,7 @@ class _Server:
             self._send(crashed=str(error))
         except BaseException as error:  # it is the solver's own process
             self._send(crashed=str(crashed(error, file)))
-        # Whatever else was granted, until we are told to stop.
-        while not self._requests.get().get("stop"):
-            pass
+        self._requests.get()
         self._send(stopped=request["number"])
 
 
