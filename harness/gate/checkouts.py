@@ -16,8 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryFile, mkdtemp
 from typing import Any, Self
 
-from gammabar.harness.run.processes import Crashed, Limit, Process
-from gammabar.harness.verify.iterate import Fault
+from gammabar.harness.run.processes import Crashed, Limit, OutOfTime, Process
 from gammabar.problems import ProblemError
 from gammabar.problems.suggest import no_file
 
@@ -185,7 +184,7 @@ class Side(Process):
             return {"error": self._end}
         try:
             line = self.line(Limit(PATIENCE)).decode("utf-8", "replace")
-        except Fault as fault:
+        except (Crashed, OutOfTime) as fault:
             self._end = str(fault)
             return {"error": self._end}
         try:
