@@ -20,6 +20,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,21 +43,10 @@ _CLONE = Path(__file__).resolve().parents[2]
 def key(task: Task) -> str:
     """The hash of a task: problem, solver, statements, their source, seed and iterations."""
     run, solver = task.run, task.run.solver
-    return _hash(
-        {
-            "statements": task.statements,
-            "elsewhere": _elsewhere(find_statements(task.statements)),
-            "depends": task.depends,
-            "papers": [(one.digest(), _neighbours(one.path)) for one in task.papers],
-            "problem": run.problem,
-            "data": _data(run.problem),
-            "solver": _solver(solver),
-            "trajectory": _file(solver.file) if isinstance(solver, Recorded) else None,
-            "run": (run.iterations, run.seed, run.unit, run.like),
-            "planned": task.planned,
-            "source": source(),
-        }
-    )
+    about = [task.statements, task.depends, task.planned, asdict(run)]
+    files = [_data(run.problem), _file(solver.file) if isinstance(solver, Recorded) else None]
+    code = _code(find_statements(task.statements), [solver], task.papers)
+    return _hash([about, files, code, source()])
 
 
 def search_key(
@@ -69,20 +59,10 @@ def search_key(
     Each solver has the values that its options may have. Papers of the user count for a statement
     that is in none of ours.
     """
-    home = str(statement.body.__module__)
-    ours = _is_ours(home)
+    about = [(asdict(ref), {name: [*v] for name, v in some.items()}) for ref, some in solvers]
+    papers = [] if _is_ours(str(statement.body.__module__)) else papers
     return _hash(
-        {
-            "statement": statement.id,
-            "elsewhere": _elsewhere([statement]),
-            "papers": [] if ours else [(one.digest(), _neighbours(one.path)) for one in papers],
-            "beside": {} if ours else _neighbours(_beside(home)),
-            "solvers": [
-                (_solver(ref), {name: [*values] for name, values in some.items()})
-                for ref, some in solvers
-            ],
-            "source": source(),
-        }
+        [statement.id, about, _code([statement], [ref for ref, _ in solvers], papers), source()]
     )
 
 
@@ -121,20 +101,16 @@ def _is_ours(module: str) -> bool:
     return module.partition(".")[0] == "gammabar"
 
 
-def _elsewhere(statements: Iterable[Statement]) -> dict[str, str]:
-    """Files of statements that are in no paper of ours: a test's own module, say."""
-    names = {str(statement.body.__module__) for statement in statements}
-    files = {name: _beside(name) for name in names if not _is_ours(name)}
-    return {name: _digest(Path(file)) for name, file in files.items() if Path(file).is_file()}
-
-
-def _solver(solver: SolverRef | None) -> list[Any] | None:
-    """The text of a solver; of a user's also the code, with the Python files in its folder."""
-    if solver is None:
-        return None
-    if not isinstance(solver, InFile):
-        return [solver.text]
-    return [solver.text, solver.code, _neighbours(solver.file)]
+def _code(
+    statements: Iterable[Statement],
+    solvers: Iterable[SolverRef | None],
+    papers: Iterable[PaperRef],
+) -> list[Any]:
+    """The papers of the user, and the Python files beside them, solvers and other statements."""
+    modules = {str(statement.body.__module__) for statement in statements}
+    beside = [_beside(name) for name in sorted(modules) if not _is_ours(name)]
+    beside += [solver.file for solver in solvers if isinstance(solver, InFile)]
+    return [(one.files, _neighbours(one.path)) for one in papers] + [*map(_neighbours, beside)]
 
 
 def _beside(module: str) -> str:
