@@ -24,18 +24,7 @@ from gammabar.papers.lecture.sgd import *
 def _gradient_descent_rate_as_printed(c):
     r"""Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/(2T).
 
-    $f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2T}$
-
-    The 1/T is too good. f(x) = ½xᵀAx − bᵀx with A = diag(9, 1), b = (9, 0): β = 9, λ = 1,
-    κ = 9, w* = (1, 0), B = 1, f(w*) = −9/2, η = 1/5, so w_t = (1 − (−4/5)^t, 0). At T = 2:
-    f(w_2) − f(w*) = (9/2)(4/5)⁴ = 1152/625 = 1.8432, but e^{−2/9}·9/4 = 1.80165… . No smaller
-    whole κ fails. B is not defined in the theorem; it is ‖w_1 − w*‖ as in Theorem 3. If the
-    start is w_1 and w_T comes after T − 1 steps, the same function fails at T = 1:
-    9/2 > e^{−1/9}·9/2.
-
-    Why: The bound is too small by a factor of T.
-    Survives: Everything: T ≥ κ log(B²β/2ε), which is drawn from it, holds (lec.sec1.steps); it is
-    what the bound without 1/T gives."""
+    $f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2T}$"""
     what = "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/(2T)"
     return rates(c, "smooth-gradient-descent", lambda f, T, B: [_excess(f, T, B) / T], what)
 

@@ -7,7 +7,6 @@ what H tends to as ε_t → 0 is then h_t alone, with z_{t+1} = 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -65,17 +64,8 @@ def _no_training_error_line_4(c):
     r"""AdaBoost with ε_t ≤ 1 − γ has training error 0 after log(2n)/(2γ²) rounds.
 
     $\epsilon_t \leq 1 - \gamma, \quad T = \frac{1}{2\gamma^2} \log(2n) \implies
-    \text{the training error is } 0$
-
-    x = 1, 2, 3 with y = (+, +, −) and h_t = +1 always: ε_1 = 1/3, α_1 = ½ ln 2,
-    D_2 = (¼, ¼, ½), then ε_t = ½ and α_t = 0 for ever, so H = ½ ln 2 > 0 and the training error
-    is 1/3 after any number of rounds. With γ = 2/5 all ε_t ≤ 1 − γ, and T = (25/8) ln 6 = 5.6.
-    With γ = ½ the same run meets Definition 5 (error ≤ γ) as well, and T = 2 ln 6 = 3.6.
-
-    Why: ε_t ≤ ½ − γ is meant, as the first remark and the proof have it.
-    Survives: Everything: Lemma 7 with ε_t ≤ ½ − γ, which the proof uses, holds (lec.lem7)."""
-    for y, gamma in c.instances([(LABELS, Fraction(2, 5))]):
-        yield from _constant_learner(c, y, number(gamma), 1 - number(gamma))
+    \text{the training error is } 0$"""
+    return _constant_learner(c, Fraction(2, 5), lambda gamma: 1 - gamma)
 
 
 @always_one.direct("def5", "Definition 5, as Lemma 7 uses it")
@@ -84,36 +74,27 @@ def _no_training_error_definition_5(c):
     rounds.
 
     $\text{error}(h; c, D) \leq \gamma, \quad T = \frac{1}{2\gamma^2} \log(2n) \implies
-    \text{the training error is } 0$
-
-    With error ≤ γ a learner that answers the better of +1 and −1 is a weak learner of advantage ½
-    for every class. x = 1, 2, 3 with y = (+, +, −) and h_t = +1 always: ε_1 = 1/3 and ε_t = ½
-    from then on, so error ≤ γ = 3/5; T = (25/18) ln 6 = 2.5, and the training error is 1/3 after
-    any number of rounds.
-
-    Why: An advantage γ is over chance: error ≤ ½ − γ is meant, as the remark on Algorithm 3 has it.
-    Survives: Lemma 7 (lec.lem7), and Theorem 6 with ½ − γ in the definition. Read as printed, with
-    γ = ½, which a coin reaches, Theorem 6 would make every class learnable."""
-    for y, gamma in c.instances([(LABELS, Fraction(3, 5))]):
-        yield from _constant_learner(c, y, number(gamma), number(gamma))
+    \text{the training error is } 0$"""
+    return _constant_learner(c, Fraction(3, 5), lambda gamma: gamma)
 
 
-def _always_plus(X, y):
-    return lambda D: lambda X: np.ones(X.shape[0], dtype=np.int8)
-
-
-def _constant_learner(case, y, gamma, worst):
-    """Lemma 7 for a learner that always answers +1, if every ε_t ≤ `worst`."""
-    n = len(y)
+def _constant_learner(case, gamma, worst):
+    """Lemma 7 for a learner that always answers +1, if every ε_t ≤ `worst(γ)`."""
+    [(y, gamma)] = case.instances([(LABELS, gamma)])
+    n, gamma = len(y), number(gamma)
     T = 1 / (2 * gamma**2) * log(2 * n)
     if len(set(y)) == 1:
         raise Unclaimed("one label alone: the learner makes no mistake, or nothing but mistakes")
     problem = DenseProblem(np.arange(1, n + 1)[:, None], np.array(y))
-    solver = steered(solver_of(case), learner=_always_plus)
+    solver = steered(solver_of(case), learner=lambda X, y: lambda D: _plus)
     played = [*session(case, solver, problem, "h = +1", math.ceil(upper(T))).errors()]
-    if above := [r.t for r, *_ in played if not r.epsilon <= worst]:
+    if above := [r.t for r, *_ in played if not r.epsilon <= worst(gamma)]:
         raise Unclaimed(f"ε_{above[0]} is above what the condition allows")
     return [_mistakes(*one, number(0)) for one in played if one[0].t > T - 1]
+
+
+def _plus(X):
+    return np.ones(X.shape[0], dtype=np.int8)
 
 
 # The proof of Lemma 7
@@ -156,109 +137,92 @@ SMALL = rationals(Fraction(1, 1000), Fraction(499, 1000))
 LINE = "Proof of Lemma 7, the third line on z_{t+1}"
 BOUND = "Proof of Lemma 7, the bound on z_{t+1}"
 sums = lec.sharing(kind="identity", inputs={"epsilon": SMALL})
-exponentials = lec.sharing(kind="identity", inputs={"gamma": SMALL})
 
 
-@sums.direct("alg3.z.sum", LINE, BOOSTING, Erratum("transcription", "alg3.z.sum.fixed"))
-def _normaliser_as_printed(c):
+@sums.direct("alg3.z.sum", LINE, BOOSTING, Erratum("transcription", ".fixed"))
+@sums.direct(
+    "alg3.z.sum.fixed",
+    f"{LINE}, with = for −",
+    ON_POINTS,
+    problems=BOOSTED,
+    instead={" − 2√": " = 2√", "- 2": "= 2"},
+)
+def _normaliser(c, printed):
     r"""z_{t+1} = (1 − ε)√(ε/(1 − ε)) + ε√((1 − ε)/ε) − 2√(ε(1 − ε)).
 
     $z_{t+1} = (1 - \epsilon_t) \sqrt{\frac{\epsilon_t}{1 - \epsilon_t}} + \epsilon_t
-    \sqrt{\frac{1 - \epsilon_t}{\epsilon_t}} - 2\sqrt{\epsilon_t(1 - \epsilon_t)}$
+    \sqrt{\frac{1 - \epsilon_t}{\epsilon_t}} - 2\sqrt{\epsilon_t(1 - \epsilon_t)}$"""
 
-    The last sign should be =. The right side is 0 for every ε_t; x = 1, 2, 3 with
-    y = (+, −, +) has ε_1 = 1/3 and z_2 = 2√2/3.
+    def sides(e, f):
+        both, root = f * sqrt(e / f) + e * sqrt(f / e), 2 * sqrt(e * f)
+        if printed:
+            return {"z = … + … − 2√(ε(1 − ε))": both - root}
+        return {"z = … + …": both, "z = 2√(ε(1 − ε))": root}
 
-    Why: The last minus stands for an equality sign, which the text at hand may have lost.
-    Survives: Everything: the next line, z_{t+1} = √(1 − 4γ_t²), is right (lec.alg3.z)."""
-    return _normaliser(c, lambda both, root: both - root, "z = … + … − 2√(ε(1 − ε))")
-
-
-@sums.direct("alg3.z.sum.fixed", f"{LINE}, with = for −", ON_POINTS, problems=BOOSTED)
-def normaliser(c):
-    r"""z_{t+1} = (1 − ε)√(ε/(1 − ε)) + ε√((1 − ε)/ε) = 2√(ε(1 − ε)).
-
-    $z_{t+1} = (1 - \epsilon_t) \sqrt{\frac{\epsilon_t}{1 - \epsilon_t}} + \epsilon_t
-    \sqrt{\frac{1 - \epsilon_t}{\epsilon_t}} = 2\sqrt{\epsilon_t(1 - \epsilon_t)}$"""
-    yield from _normaliser(c, lambda both, root: both, "z = … + …")
-    yield from _normaliser(c, lambda both, root: root, "z = 2√(ε(1 − ε))")
-
-
-def _normaliser(case, side, what):
-    def value(e, f):
-        return side(f * sqrt(e / f) + e * sqrt(f / e), 2 * sqrt(e * f))
-
-    if case.inputs is not None:
+    if c.inputs is not None:
         # By its definition z = Σ D_i exp(−α y_i h(x_i)) = (1 − ε)e^{−α} + εe^α, e^{2α} = (1 − ε)/ε.
-        e = number(case.inputs["epsilon"])
+        e = number(c.inputs["epsilon"])
         grown = sqrt((1 - e) / e)
-        yield same_digits((1 - e) / grown + e * grown, value(e, 1 - e), what)
+        for what, wanted in sides(e, 1 - e).items():
+            yield same_digits((1 - e) / grown + e * grown, wanted, what)
         return
-    for s in sessions(case):
+    for s in sessions(c):
         yield from s.faults
         for r in (r for r in s.rounds if not r.perfect and r.epsilon < 1):
-            wanted = value(r.epsilon, 1 - r.epsilon)
-            yield equal(r.after.extra["z"], wanted, what, where=r.where, allowance=_slack(r))
+            for what, wanted in sides(r.epsilon, 1 - r.epsilon).items():
+                z, slack = r.after.extra["z"], _slack(r)
+                yield equal(z, wanted, what, where=r.where, allowance=slack)
 
 
-@exponentials.direct("alg3.z.exp", BOUND, BOOSTING, Erratum("misprint", "alg3.z.exp.fixed"))
-def _normaliser_bound_as_printed(c):
-    r"""√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{2γ_t²} ≤ e^{−2γ²}.
-
-    $\sqrt{1 - 4\gamma_t^2} \leq (e^{-4\gamma_t^2})^{\frac{1}{2}} = e^{2\gamma_t^2}
-    \leq e^{-2\gamma^2}$
-
-    A minus is missing in e^{2γ_t²}. x = 1, 2, 3 with y = (+, −, +) has ε_1 = 1/3, so
-    γ_1 = 1/6: (e^{−1/9})^{1/2} = e^{−1/18} = 0.9459…, but e^{1/18} = 1.0571…
-
-    Why: The minus in the exponent was lost between two that have it.
-    Survives: Everything: both ends of the chain are right, √(1 − 4γ_t²) ≤ e^{−2γ²}, and Lemma 7
-    uses them alone."""
-    return _exponentials(c, +1)
-
-
+@lec.direct(
+    "alg3.z.exp",
+    BOUND,
+    BOOSTING,
+    Erratum("misprint", ".fixed"),
+    kind="identity",
+    inputs={"gamma": SMALL},
+)
 @boosted.direct(
     "alg3.z.exp.fixed",
     f"{BOUND}, with its minus",
     kind="anytime",
     inputs={"gamma": SMALL},
     slower=SLOWER,
+    words="√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{−2γ_t²} ≤ e^{−2γ²}, and so z_2 ⋯ z_{T+1} ≤"
+    " e^{−2Tγ²}.",
+    instead={
+        "= e^{2": "= e^{-2",
+        r"e^{-2\gamma^2}": r"e^{-2\gamma^2}, \quad \prod_{t=2}^{T+1} z_t \leq e^{-2T\gamma^2}",
+    },
+    note="γ is a lower bound on the γ_t of the run, where there is a positive one.",
 )
-def _normaliser_bound(c):
-    r"""√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{−2γ_t²} ≤ e^{−2γ²}, and so z_2 ⋯ z_{T+1} ≤
-    e^{−2Tγ²}.
+def _normaliser_bound(c, printed):
+    r"""√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{2γ_t²} ≤ e^{−2γ²}.
 
-    $\sqrt{1 - 4\gamma_t^2} \leq (e^{-4\gamma_t^2})^{\frac{1}{2}} = e^{-2\gamma_t^2}
-    \leq e^{-2\gamma^2}, \quad \prod_{t=2}^{T+1} z_t \leq e^{-2T\gamma^2}$
-
-    γ is a lower bound on the γ_t of the run, where there is a positive one."""
-    yield from _exponentials(c, -1)
-    for s in () if c.inputs is not None else sessions(c):
-        product, gamma, off = number(1), _below(s), 0.0
-        for r in s.rounds if gamma > 0 else ():
-            product *= number(r.after.extra["z"])
-            off += r.slip
-            what, bound = "z_2 ⋯ z_{T+1} ≤ e^{−2Tγ²}", exp(-2 * r.t * gamma**2)
-            yield at_most(product, bound, what, where=r.where, allowance=2 * off)
-
-
-def _exponentials(case, sign):
+    $\sqrt{1 - 4\gamma_t^2} \leq (e^{-4\gamma_t^2})^{\frac{1}{2}} = e^{2\gamma_t^2}
+    \leq e^{-2\gamma^2}$"""
+    sign = 1 if printed else -1
     first, second = "√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2}", "(e^{−4γ_t²})^{1/2} is the next power"
-    if case.inputs is not None:
-        g = number(case.inputs["gamma"])
+    if c.inputs is not None:
+        g = number(c.inputs["gamma"])
         middle = sqrt(exp(-4 * g**2))
         yield at_most(sqrt(1 - 4 * g**2), middle, first)
         yield same_digits(middle, exp(sign * 2 * g**2), second)
         return
-    for s in sessions(case):
+    for s in sessions(c):
         yield from s.faults
-        gamma = _below(s)
+        product, gamma, off = number(1), _below(s), 0.0
         for r in s.rounds:
             g, power = r.gamma, exp(sign * 2 * r.gamma**2)
             yield at_most(_root(r), exp(-2 * g**2), first, where=r.where)
             yield same_digits(sqrt(exp(-4 * g**2)), power, second, where=r.where)
             if gamma > 0:
                 yield at_most(power, exp(-2 * gamma**2), "… ≤ e^{−2γ²}", where=r.where)
+            if gamma > 0 and not printed:
+                product *= number(r.after.extra["z"])
+                off += r.slip
+                what, bound = "z_2 ⋯ z_{T+1} ≤ e^{−2Tγ²}", exp(-2 * r.t * gamma**2)
+                yield at_most(product, bound, what, where=r.where, allowance=2 * off)
 
 
 def _below(s: Session) -> Number:
@@ -361,58 +325,40 @@ VC = lec.sharing(
 )
 
 
-def _bounded(case: Case, rounds: tuple[int, ...], constant: int) -> Iterator[Relation]:
-    """What is found of the VC dimension against c T d log T."""
-    for name, T in case.instances(product(CLASSES, rounds)):
-        H, d = CLASSES[name]
-        bound = constant * T * d * log(T)
-        what, where = "VC-dim(LC(H, T)) ≤ c T d log T", f"{name}, d = {d}, T = {T}"
-        yield at_most(_vc_dimension(H, T), bound, what, where=where)
-
-
 @VC.direct(
     "sec4.vc",
     "Section 4, Exercise",
-    Erratum("edge case", "sec4.vc.fixed"),
+    Erratum("edge case", ".fixed"),
     inputs={"H": choices(*CLASSES), "T": wholes(1, 3)},
 )
-def _vc_as_printed(c):
-    r"""The combinations of T hypotheses of a class of VC dimension d have VC dimension at most
-    c T d log T.
-
-    $\text{VC-dim}(LC(\mathcal{H}, T)) \leq c\,T\,d\log(T) \text{ for some constant } c$
-
-    At T = 1 the right side is 0 whatever c is, and LC(H, 1) contains H: thresholds on a line
-    shatter a point. (In the plan c is 10⁶.)
-
-    Why: It fails at T = 1 alone, where log T = 0.
-    Survives: Everything: it is used at T = log(2n)/(2γ²), and since γ ≤ ½ that is more than one."""
-    return _bounded(c, (1,), 10**6)
-
-
 @VC.direct(
     "sec4.vc.fixed",
     "Section 4, Exercise, for T ≥ 2, with a constant",
     inputs={"H": choices(*CLASSES), "T": wholes(2, 3)},
     instances="thresholds and intervals on six points, T = 2 and 3, small weights",
+    words="For T ≥ 2 the combinations of T hypotheses of a class of VC dimension d ≥ 1 have VC"
+    " dimension at most 16 T d log T.",
+    instead={r"for some constant } c": r"with } c = 16, \text{ for } T \geq 2"},
+    note="The proof of c = 16 is in the source; what is found there by trying can only refute it.",
 )
-def _vc(c):
-    r"""For T ≥ 2 the combinations of T hypotheses of a class of VC dimension d ≥ 1 have VC
-    dimension at most 16 T d log T.
+def _vc(c, printed):
+    r"""The combinations of T hypotheses of a class of VC dimension d have VC dimension at most
+    c T d log T.
 
-    Proof. Let LC(H, T) shatter m points; if m ≤ dT there is nothing to show, so let m > dT. By
-    Sauer's lemma H has at most (em/d)^d members on them, and for each choice of T of these the
-    combinations are half-spaces of ℝ^T, at most (em/T)^T. So 2^m ≤ (em/d)^{dT} (em/T)^T, and with
-    x = m/(dT): x ≤ log₂(exT) + (1/d) log₂(exd) ≤ 2 log₂(ex) + log₂ T, since (log₂(exd))/d falls
-    with d. For x = 16 ln T this is false at T = 2, where 11.09 > 10.83, and the left side grows
-    faster with ln T than the right one, whose derivative is at most 2/(ln 2)² + 1/ln 2 < 6; and for
-    larger x all the more. ∎
-
-    $\text{VC-dim}(LC(\mathcal{H}, T)) \leq c\,T\,d\log(T)
-    \text{ with } c = 16, \text{ for } T \geq 2$
-
-    The proof of c = 16 is in the source; what is found there by trying can only refute it."""
-    return _bounded(c, (2, 3), 16)
+    $\text{VC-dim}(LC(\mathcal{H}, T)) \leq c\,T\,d\log(T) \text{ for some constant } c$"""
+    # Proof of c = 16. Let LC(H, T) shatter m points; if m ≤ dT there is nothing to show, so let
+    # m > dT. By Sauer's lemma H has at most (em/d)^d members on them, and for each choice of T of
+    # these the combinations are half-spaces of ℝ^T, at most (em/T)^T. So 2^m ≤ (em/d)^{dT}
+    # (em/T)^T, and with x = m/(dT): x ≤ log₂(exT) + (1/d) log₂(exd) ≤ 2 log₂(ex) + log₂ T, since
+    # (log₂(exd))/d falls with d. For x = 16 ln T this is false at T = 2, where 11.09 > 10.83, and
+    # the left side grows faster with ln T than the right one, whose derivative is at most
+    # 2/(ln 2)² + 1/ln 2 < 6; and for larger x all the more. ∎
+    constant = 10**6 if printed else 16
+    for name, T in c.instances(product(CLASSES, (1,) if printed else (2, 3))):
+        H, d = CLASSES[name]
+        bound = constant * T * d * log(T)
+        what, where = "VC-dim(LC(H, T)) ≤ c T d log T", f"{name}, d = {d}, T = {T}"
+        yield at_most(_vc_dimension(H, T), bound, what, where=where)
 
 
 @VC.direct(

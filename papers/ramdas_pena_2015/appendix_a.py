@@ -60,48 +60,29 @@ def _entropy_conditions(case: Case) -> Iterator[tuple[Number, str]]:
                 yield from ((value, where) for value in slope - slope @ p)
 
 
-def _entropy_vanishes(case: Case) -> Iterator[Relation]:
-    """An identity between logarithms, to as many digits as the balls have at least."""
-    for value, where in _entropy_conditions(case):
-        what = "⟨Gα + μ∇d(p), r − p⟩ = 0"
-        yield equal(value, 0, what, allowance=2.0**-80, size=1.0, where=where)
-
-
-@minimisers.direct("eq16", "equation (16)", Erratum("substance", "eq16.fixed"), inputs=SMOOTHED)
-def _eq16(case):
-    r"""The gradient at the smoothed minimiser is perpendicular to r − p for every r ∈ Δ_n.
-
-    $\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle = 0\quad\forall r\in\Delta_n$
-
-    True for the entropy, whose minimiser is inside the simplex, but not for d_q(p) = ½‖p − q‖²,
-    whose minimiser may lie on its boundary: for G = I, α = (0, 1), q = (1, 0) and any μ, say μ_0 =
-    4, p = (1, 0), and r = (0, 1) gives ⟨(0, 1), (−1, 1)⟩ = 1. The proof needs only that it is not
-    negative.
-
-    Why: It is an inequality wherever the minimiser lies on the boundary, and d_q of Lemmas 8 and 9
-    has such minimisers.
-    Survives: Everything: the induction uses it once, with r = p_{μ₊}(α₊), where ≥ 0 suffices;
-    Lemmas 5 and 8 hold (rp.lem5, rp.lem8)."""
-    for value, where in _euclidean_conditions(case):
-        yield fact(value == 0, "⟨Gα + μ∇d(p), r − p⟩ = 0", where=where)
-    yield from _entropy_vanishes(case)
-
-
+@minimisers.direct("eq16", "equation (16)", Erratum("substance", ".fixed"), inputs=SMOOTHED)
 @minimisers.direct(
     "eq16.fixed",
     "equation (16), with ≥ in place of = for d_q",
     instances="d the entropy and d_q; a grid of q, r and α",
     inputs=SMOOTHED,
+    words="The gradient at the smoothed minimiser has a non-negative product with r − p for every r"
+    " ∈ Δ_n; it is 0 for the entropy.",
+    instead={"= 0": r"\ge 0", r"\Delta_n": r"\Delta_n,\text{ with equality for the entropy}"},
 )
-def _eq16_fixed(case):
-    r"""The gradient at the smoothed minimiser has a non-negative product with r − p for every r ∈
-    Δ_n; it is 0 for the entropy.
+def _eq16(case, printed):
+    r"""The gradient at the smoothed minimiser is perpendicular to r − p for every r ∈ Δ_n.
 
-    $\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle \ge 0\quad\forall
-    r\in\Delta_n,\text{ with equality for the entropy}$"""
+    $\langle G\alpha + \mu\nabla d(p_\mu(\alpha)), r - p\rangle = 0\quad\forall r\in\Delta_n$"""
+    what = "⟨Gα + μ∇d(p), r − p⟩ = 0"
     for value, where in _euclidean_conditions(case):
-        yield ordered(Fraction(0), value, "0 ≤ ⟨Gα + μ∇d(p), r − p⟩", where=where)
-    yield from _entropy_vanishes(case)
+        if printed:
+            yield fact(value == 0, what, where=where)
+        else:
+            yield ordered(Fraction(0), value, "0 ≤ ⟨Gα + μ∇d(p), r − p⟩", where=where)
+    # An identity between logarithms, to as many digits as the balls have at least.
+    for value, where in _entropy_conditions(case):
+        yield equal(value, 0, what, allowance=2.0**-80, size=1.0, where=where)
 
 
 def _squares(case: Case) -> Iterator[tuple[Array, str]]:
@@ -120,16 +101,18 @@ def _gap(u: Array, v: Array) -> Any:
     return (u - v) @ (u - v) / 2
 
 
-def _at_minimiser(c: Array) -> Iterator[tuple[Array, Array, Any]]:
-    """r, the minimiser p* of ½‖p − c‖² on the simplex, and ⟨∇d(p*), r − p*⟩."""
+def _minimum(c: Array, where: str, perpendicular: bool = True) -> Iterator[Relation]:
+    """For d(p) = ½‖p − c‖² and its minimiser p*: ⟨∇d(p*), r − p*⟩ = 0, hence ½‖r − p*‖² ≤ d(r); or
+    ≥ 0, hence ½‖r − p*‖² ≤ d(r) − d(p*)."""
     best = nearest_in_simplex(c)
-    return ((r, best, (best - c) @ (r - best)) for r in centres(len(c)))
-
-
-def _perpendicular(c: Array, where: str) -> Iterator[Relation]:
-    for r, best, value in _at_minimiser(c):
-        yield fact(value == 0, "⟨∇d(p*), r − p*⟩ = 0", where=where)
-        yield ordered(_gap(r, best), _gap(r, c), "½‖p_0 − p*‖² ≤ d(p_0)", where=where)
+    for r in centres(len(c)):
+        value, rise, right = (best - c) @ (r - best), _gap(r, c), "d(p_0)"
+        if perpendicular:
+            yield fact(value == 0, "⟨∇d(p*), r − p*⟩ = 0", where=where)
+        else:
+            yield ordered(Fraction(0), value, "0 ≤ ⟨∇d(p*), r − p*⟩", where=where)
+            rise, right = rise - _gap(best, c), "d(p_0) − d(p*)"
+        yield ordered(_gap(r, best), rise, f"½‖p_0 − p*‖² ≤ {right}", where=where)
 
 
 def _pinsker(what: str) -> Iterator[Relation]:
@@ -144,26 +127,28 @@ def _pinsker(what: str) -> Iterator[Relation]:
 @minimisers.direct(
     "eq17",
     "equation (17)",
-    Erratum("edge case", "eq17.fixed", charitable="eq17.charitable"),
+    Erratum("edge case", ".fixed", charitable=".charitable"),
     inputs={"centre": rationals(shape=("n",))},
 )
-def _eq17(case):
+@minimisers.direct(
+    "eq17.fixed",
+    "equation (17), with ≥ in place of =",
+    instances="the entropy, d_q, and two squares with centres outside the simplex",
+    inputs={"centre": rationals(shape=("n",))},
+    words="The gradient of d at its minimiser p* has a non-negative product with r − p* for every r"
+    " ∈ Δ_n, hence d(p_0) − d(p*) ≥ ½‖p_0 − p*‖².",
+    claim=r"\langle\nabla d(p^*), r - p^*\rangle \ge 0 \Rightarrow d(p_0) - d(p^*) \ge"
+    r" \tfrac12\|p_0 - p^*\|_\#^2",
+)
+def _eq17(case, printed):
     r"""The gradient of d at its minimiser p* is perpendicular to r − p* for every r ∈ Δ_n, hence
     d(p_0) ≥ ½‖p_0 − p*‖².
 
     $p^* := \arg\min_{p\in\Delta_n} d(p):\ \langle\nabla d(p^*), r - p\rangle = 0\Rightarrow d(p_0)
-    \ge \tfrac12\|p_0 - p^*\|_\#^2$
-
-    Stated for every 1-strongly convex d. True for the two that the paper uses, where ∇d(p*) is
-    constant or 0. For d(p) = ½‖p − (2, 0)‖² on Δ_2, p* = (1, 0), ∇d(p*) = (−1, 0), and r = (0, 1)
-    gives ⟨(−1, 0), (−1, 1)⟩ = 1. The inequality needs ≥ only, and d(p*) = 0.
-
-    Why: It is true of the two functions d that the paper uses, whose minimisers are inside.
-    Survives: Everything: the case k = 0 of the induction needs d(p_0) ≥ ½‖p_0 − p*‖² alone, which
-    holds for every such d with d(p*) = 0."""
+    \ge \tfrac12\|p_0 - p^*\|_\#^2$"""
     for c, where in _squares(case):
-        yield from _perpendicular(c, where)
-    yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0)")
+        yield from _minimum(c, where, perpendicular=printed)
+    yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0)" + ("" if printed else " − d(p*)"))
 
 
 @minimisers.direct(
@@ -182,25 +167,5 @@ def _eq17_charitable(case):
     The gradient of d_q at p* = q is 0, that of the entropy at 1/n is constant."""
     for (weights,) in case.instances((q,) for q in centres(3)):
         q = shares(weights)
-        yield from _perpendicular(q, f"d_q, q = {[str(v) for v in q]}")
+        yield from _minimum(q, f"d_q, q = {[str(v) for v in q]}")
     yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0)")
-
-
-@minimisers.direct(
-    "eq17.fixed",
-    "equation (17), with ≥ in place of =",
-    instances="the entropy, d_q, and two squares with centres outside the simplex",
-    inputs={"centre": rationals(shape=("n",))},
-)
-def _eq17_fixed(case):
-    r"""The gradient of d at its minimiser p* has a non-negative product with r − p* for every r ∈
-    Δ_n, hence d(p_0) − d(p*) ≥ ½‖p_0 − p*‖².
-
-    $\langle\nabla d(p^*), r - p^*\rangle \ge 0 \Rightarrow d(p_0) - d(p^*) \ge \tfrac12\|p_0 -
-    p^*\|_\#^2$"""
-    for c, where in _squares(case):
-        for r, best, value in _at_minimiser(c):
-            yield ordered(Fraction(0), value, "0 ≤ ⟨∇d(p*), r − p*⟩", where=where)
-            rise = _gap(r, c) - _gap(best, c)
-            yield ordered(_gap(r, best), rise, "½‖p_0 − p*‖² ≤ d(p_0) − d(p*)", where=where)
-    yield from _pinsker("½‖p_0 − p*‖²₁ ≤ d(p_0) − d(p*)")

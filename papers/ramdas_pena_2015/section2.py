@@ -81,54 +81,33 @@ def _solved(rows: Array) -> tuple[Truth, Fraction]:
     return solve(DenseProblem(np.array(integers), np.ones(len(rows), dtype=np.int64))), scale
 
 
-def _equivalences(case: Case, symbol: str) -> Iterator[Relation]:
-    """That the suprema are equal, the same number or certainly different ones, iff ρ₂ > 0 (≥)."""
-    yes, no = (gt, le) if symbol == ">" else (ge, lt)
-    for sphere, ball_, where in _suprema(case):
-        sign = True if yes(sphere, 0) else False if no(sphere, 0) else None
-        same = True if sphere is ball_ or sphere == ball_ else False if sphere != ball_ else None
-        known = None if same is None or sign is None else same == sign
-        yield fact(known, f"the suprema are equal ⟺ ρ₂ {symbol} 0", where=where)
-
-
 def _own_or_inseparable(case: Case) -> str | None:
     """Data that it brings itself, or points of ℝ^d that are not separable."""
     return None if case.given is None else linear(case) or inseparable(case)
 
 
-@data.direct(
-    "sec2.2.ball",
-    "Section 2.2, first remark",
-    _own_or_inseparable,
-    Erratum("edge case", "sec2.2.ball.fixed"),
-    on_data=True,
+balls = data.sharing(_own_or_inseparable)
+
+
+@balls.direct(
+    "sec2.2.ball", "Section 2.2, first remark", Erratum("edge case", ".fixed"), on_data=True
 )
-def _ball_printed(case):
-    r"""The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ > 0.
-
-    $\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}\text{ iff } \rho_2 > 0$
-
-    With ρ₂ = 0 both suprema are 0, so they are equal although ρ₂ > 0 fails: rows (1, 0) and (−1, 0)
-    of ℝ², where w = (0, 1) has both scores 0 and no w does better.
-
-    Why: Only ρ₂ = 0 tells > from ≥.
-    Survives: Everything: the remark is used for ρ₂ > 0, and Section 5.2 says itself why the sphere
-    matters for ρ_K < 0."""
-    return _equivalences(case, ">")
-
-
-@data.direct(
+@balls.direct(
     "sec2.2.ball.fixed",
     "Section 2.2, first remark, with ≥ in place of >",
-    _own_or_inseparable,
     problems=("", "gaussian:n=20,d=3,seed=0", "degenerate:kind=opposite"),
+    instead={"ρ₂ > 0": "ρ₂ ≥ 0", r"\rho_2 > 0": r"\rho_2 \ge 0"},
 )
-def _ball_fixed(case):
-    r"""The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ ≥ 0.
+def _ball(case, printed):
+    r"""The supremum over the unit sphere that defines ρ₂ equals that over the ball iff ρ₂ > 0.
 
-    $\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}\text{ iff } \rho_2 \ge 0$
-    """
-    return _equivalences(case, "≥")
+    $\sup_{\|w\|_2=1} \text{ is equivalent to } \sup_{\|w\|_2\le 1}\text{ iff } \rho_2 > 0$"""
+    yes, no, symbol = (gt, le, ">") if printed else (ge, lt, "≥")
+    for sphere, ball_, where in _suprema(case):
+        sign = True if yes(sphere, 0) else False if no(sphere, 0) else None
+        same = True if sphere is ball_ or sphere == ball_ else False if sphere != ball_ else None
+        known = None if same is None or sign is None else same == sign
+        yield fact(known, f"the suprema are equal ⟺ ρ₂ {symbol} 0", where=where)
 
 
 @unit.stopping(
@@ -281,20 +260,7 @@ def _winnow(case):
 
     $u \in \mathbb{R}_+^d,\ YX^\top u \ge \rho > 0 \;\Rightarrow\; \text{feasibility in }\|u\|_1^2
     \max_i\|a_i\|_\infty^2 \log n/\rho^2 \text{ iterations};\quad\text{normalised: } \log
-    n/\rho_1^2$
-
-    The logarithm is of the number d of coordinates, not of the number n of points. Witness: n = 3
-    and d = 19,999; each row is 1 in the first coordinate and in one of three blocks of 6,666, and
-    −1 in the other two. u = e_1 shows ρ₁ = 1, so both printed bounds are log 3 < 2, one iteration;
-    but every row has the score −6,665 (over d) at the start, and after the update with one row, at
-    any rate η > 0, the others have a positive multiple of −6,665 e^η. (In the plan: the single row
-    (3, −4), for which log n = 0, and the start has the score −½.) With log d the constant 1 is
-    still too small: for the row (1, −1) log d/ρ₁² = log 2 < 1, and the start has the score 0.
-    Checked is the second bound, the smaller of the two.
-
-    Why: The logarithm is of the dimension, and with log d the constant is still too small.
-    Survives: Everything: no result of the paper rests on the bound for Winnow, which is recalled
-    from the literature."""
+    n/\rho_1^2$"""
     return log(case.n) / case.history(_L1Margin).ball() ** 2
 
 
@@ -337,8 +303,18 @@ signs = rp.sharing(
 )
 
 
-def _orientations(case: Case, agrees: Any, symbol: str) -> Iterator[Relation]:
-    """y wᵀx ≥ 0 (or > 0) ⟺ sign(wᵀx) = y, for both labels."""
+@signs.direct("eq1", "equation (1)", Erratum("edge case", ".fixed"))
+@signs.direct(
+    "eq1.fixed",
+    "equation (1), with > in place of ≥",
+    words="For a unit vector w, y_i wᵀx_i > 0 is the same as sign(wᵀx_i) = y_i, with sign(0) = 0.",
+    instead={r"\ge 0": "> 0"},
+)
+def _eq1(case, printed):
+    r"""For a unit vector w, y_i wᵀx_i ≥ 0 is the same as sign(wᵀx_i) = y_i.
+
+    $y_i(w^\top x_i) \ge 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i$"""
+    agrees, symbol = (ge, "≥") if printed else (gt, ">")
     for w, x in case.instances(product(UNITS, product((-1, 0, 2), (-3, 0, 1)))):
         if dot(w, w) != 1 or (case.inputs is not None and dot(x, x) != 1):
             raise Unclaimed("w or x is not of norm one")
@@ -347,25 +323,3 @@ def _orientations(case: Case, agrees: Any, symbol: str) -> Iterator[Relation]:
         for y in (1, -1):
             same = agrees(y * score, 0) == ((score > 0) - (score < 0) == y)
             yield fact(same, f"y wᵀx {symbol} 0 ⟺ sign(wᵀx) = y", where=f"{where}{y}")
-
-
-@signs.direct("eq1", "equation (1)", Erratum("edge case", "eq1.fixed"))
-def _eq1(case):
-    r"""For a unit vector w, y_i wᵀx_i ≥ 0 is the same as sign(wᵀx_i) = y_i.
-
-    $y_i(w^\top x_i) \ge 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i$
-
-    A point on the hyperplane: w = (1, 0), x = (0, 1) has wᵀx = 0, so y wᵀx ≥ 0 for both labels, but
-    sign(0) is at most one of them, whatever sign(0) is taken to be (here 0).
-
-    Why: Only a point on the hyperplane itself tells ≥ from >.
-    Survives: Everything: problem (3), Lemma 1 and all algorithms ask for strict inequalities."""
-    return _orientations(case, ge, "≥")
-
-
-@signs.direct("eq1.fixed", "equation (1), with > in place of ≥")
-def _eq1_fixed(case):
-    r"""For a unit vector w, y_i wᵀx_i > 0 is the same as sign(wᵀx_i) = y_i, with sign(0) = 0.
-
-    $y_i(w^\top x_i) > 0 \quad\text{i.e.}\quad \operatorname{sign}(w^\top x_i) = y_i$"""
-    return _orientations(case, gt, ">")

@@ -187,37 +187,30 @@ SHIFTED = {"shift": rationals(None, Fraction(-1, 1000)), "s": rationals()}
 @proof.direct(
     "thm2.proof",
     "proof of Theorem 2, the last equivalence",
-    Erratum("misprint", "thm2.proof.fixed"),
+    Erratum("misprint", ".fixed"),
     inputs=SHIFTED,
 )
-def _shift_equivalence(case):
-    r"""For t < 0, s + t ≥ 0 if and only if s > 0, where s = ⟨f, y_i φ̃(x_i)⟩.
-
-    $t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Leftrightarrow \frac{y_i
-    f(x_i)}{\sqrt{K(x_i, x_i)}} > 0$
-
-    t = −1 and ⟨f, y_i φ̃⟩ = ½: the right side holds, ½ − 1 ≥ 0 does not.
-
-    Why: The arrow is meant from left to right, which is all that the proof needs.
-    Survives: Everything: only the arrow from left to right is used, and Theorem 2 holds (rp.thm2).
-    """
-    for t, s in case.instances(SHIFTS):
-        yield fact((s + t >= 0) == (s > 0), "s + t ≥ 0 ⟺ s > 0", where=f"t = {t}, s = {s}")
-
-
 @proof.direct(
     "thm2.proof.fixed",
     "proof of Theorem 2, the last equivalence, with ⇒",
     inputs=SHIFTED,
     instances="a few t and s",
+    instead={
+        "s + t ≥ 0 if and only if s > 0": "s + t ≥ 0 implies s > 0",
+        r"\Leftrightarrow": r"\Rightarrow",
+    },
 )
-def _shift_implication(case):
-    r"""For t < 0, s + t ≥ 0 implies s > 0, where s = ⟨f, y_i φ̃(x_i)⟩.
+def _shift(case, printed):
+    r"""For t < 0, s + t ≥ 0 if and only if s > 0, where s = ⟨f, y_i φ̃(x_i)⟩.
 
-    $t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Rightarrow \frac{y_i
+    $t < 0:\quad \langle f, y_i\tilde\phi_{x_i}\rangle_K + t \ge 0 \Leftrightarrow \frac{y_i
     f(x_i)}{\sqrt{K(x_i, x_i)}} > 0$"""
     for t, s in case.instances(SHIFTS):
-        yield fact(s + t < 0 or s > 0, "s + t ≥ 0 ⇒ s > 0", where=f"t = {t}, s = {s}")
+        left, right, where = s + t >= 0, s > 0, f"t = {t}, s = {s}"
+        if printed:
+            yield fact(left == right, "s + t ≥ 0 ⟺ s > 0", where=where)
+        else:
+            yield fact(right or not left, "s + t ≥ 0 ⇒ s > 0", where=where)
 
 
 #: Rows of norm one of ℝ¹ and ℝ², not separable, a point f outside their hull, and the g of norm
@@ -236,15 +229,7 @@ def _separated_at_zero(case):
 
     $f \notin \mathrm{conv}(Y\tilde\phi_X) \Rightarrow \exists g,\ \|g\|_K = 1: \langle g,
     f\rangle_K < 0 \text{ and } \langle g, \langle Y\tilde\phi_X, p\rangle\rangle_K \ge 0 \text{ for
-    all } p \in \Delta_n$
-
-    Rows 1 and −1 of ℝ¹, whose hull is [−1, 1], and f = 2: g = 1 and g = −1 are negative on one of
-    the rows.
-
-    Why: If the primal is infeasible and ρ_K < 0, as the theorem has it, no g ≠ 0 is non-negative on
-    the hull; the next line is the right claim, and all that is used.
-    Survives: Everything: Theorem 3 holds (rp.thm3), and with it Lemma 7. The line after it, ⟨g, f⟩
-    < inf_p ⟨g, ·⟩, is what separation gives and all that is used."""
+    all } p \in \Delta_n$"""
     what = "some g of norm one is negative at f and not negative on the hull"
     for rows, f in case.instances((rows, f) for rows, f, _ in OUTSIDE):
         if case.inputs is not None:  # on a line, where g is 1 or −1

@@ -19,12 +19,7 @@ def _lem7_printed(case):
     r"""For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K|.
 
     $\forall q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2 \le\min\left\{\sqrt2,
-    \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0\text{ iff } p\in W$
-
-    One row of norm one: ‖p‖_G = 1 for the only p ∈ Δ_1, so W is empty and no distance is finite.
-
-    Why: W is empty on separable data; its name, witnesses to infeasibility, suggests others.
-    Survives: Everything: it is used for data that are not separable (rp.lem7.fixed)."""
+    \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0\text{ iff } p\in W$"""
     (row,) = SEPARABLE["one row"]
     length = row @ row
     yield ordered(length, Fraction(0), "‖p‖²_G ≤ 0 for some p ∈ Δ_n", where="one row of norm one")
@@ -138,18 +133,7 @@ def _lem9(it, case):
 
     $\rho_K < 0 \text{ or } \delta > \rho_K:\quad -\tfrac12\|p_k\|_G^2 \ge L_{\mu_k}^q(\alpha_k) \ge
     -\tfrac12\mu_k\,\mathrm{dist}(q,W)^2;\quad \|p_k\|_G \le \frac{2\sqrt
-    n}{k+1}\min\left\{\sqrt2,\frac{\|q\|_G}{\rho_K}\right\}$
-
-    The chain is true (rp.lem9.chain). The last display divides by ρ_K, which is negative: for the
-    rows 1 and −1 of ℝ¹ and q = (¾, ¼), ρ_K = −1, ‖q‖_G = ½ and p_0 = (5/8, 3/8), so ‖p_0‖_G = ¼ ≤
-    2√2 min{√2, −½} = −√2 is false. (In the plan: rows 1, 1, −1 and q = 1/3, ‖p_0‖_G = 5/27 against
-    −2/√3.) With |ρ_K| the chain gives √2 ‖q‖_G/|ρ_K|.
-
-    Why: It divides by ρ_K < 0. |ρ_K| is meant, as in Lemma 7 and Theorem 4, but then the proof
-    gives a factor √2 more; without that factor it is known in part (rp.lem9.charitable).
-    Survives: The chain (rp.lem9.chain) and the O(√n/δ) steps; the other term with |ρ_K| and a
-    factor √2 (rp.lem9.fixed, rp.lem9.solution), which O(·) does not see. So Theorem 4(2) takes no
-    harm from this slip; it has one of its own (rp.thm4.2)."""
+    n}{k+1}\min\left\{\sqrt2,\frac{\|q\|_G}{\rho_K}\right\}$"""
     root, ratio = sqrt(number(2)), _ratio(it, case)
     return _chain(it, case) + _rate(it, case, root if ratio is None else root.min(ratio))
 
@@ -418,15 +402,7 @@ def _thm4_1(it, case):
 
     $\epsilon < \rho_K:\ \text{each call to SNKPVN halts in at most }\frac{2\sqrt{2n}}{\rho_K}\text{
     iterations; ISNKPVN finds a solution in at most }\frac{\log(1/\rho_K)}{\log(\gamma)} \text{
-    outer loops}$
-
-    A number of loops is not below 1. One row has ρ_K = 1, so log(1/ρ_K)/log γ = 0, but its solution
-    is found in the first loop; the same for γ = 2 and all rows (1, ±1, ±1)/√3, where ρ_K = 1/√3 and
-    the bound is 0.79. The proof's t counts from 0.
-
-    Why: It fails where the bound is below one loop; the proof counts loops from 0.
-    Survives: The total O((√n/ρ_K) log(1/ρ_K)), if log(1/ρ_K) is bounded away from 0: the number of
-    loops is to be rounded up, and is at least one (rp.thm4.1.fixed)."""
+    outer loops}$"""
     outer, inner, wrong = _counts(it, case)
     loops = at_most(outer + 1, _loops(case, case.gamma), "outer loops ≤ log(1/ρ_K)/log γ")
     return [*wrong, _each_call(case, inner), loops, *_ends(it)]
@@ -469,20 +445,7 @@ def _thm4_2(it, case):
     $\text{(14) feasible or } \epsilon > \rho_K:\ \text{each call to SNKPVN halts in at most
     }O\left(\min\left\{\tfrac{\sqrt n}{\epsilon}, \tfrac{\sqrt n}{|\rho_K|}\right\}\right)\text{
     steps; ISNKPVN finds an } \epsilon\text{-solution in at most
-    }\frac{\log(1/\epsilon)}{\log(\gamma)} \text{ outer loops}$
-
-    Rows (1, η), (−1, η), (1, −η) and (−1, −η/2), normalised, γ = 2, ε = ½: δ_0 is about η/16, so
-    the first call is the last, and it takes 24, 249, 834 and 2,505 steps for η = 10⁻¹, 10⁻²,
-    3·10⁻³ and 10⁻³, where √n/ε = 4; no constant in O(·) is enough. Steps are compared with the
-    constant of Lemma 9, 2√2. For the rows a and −a, q_0 = (½, ½) is itself a witness: δ_0 = 0, and
-    the test ‖p_k‖_G < 0 is never met, so the first call never returns. Besides, a number of loops
-    is not below 1, as log(1/ε)/log γ may be.
-
-    Why: The last call may have a δ_t far below ε, and then needs more than any constant times √n/ε
-    steps; and a call with δ_t = 0 never returns.
-    Survives: The rates, for a method that also returns where ‖q_t‖_G = 0: each call with δ_t > 0
-    ends within 2√(2n) min{1/δ_t, γ/|ρ_K|} steps (rp.thm4.2.fixed). What does not: √n/ε for the last
-    call, whose δ_t may be far below ε, and that the method as printed always ends."""
+    }\frac{\log(1/\epsilon)}{\log(\gamma)} \text{ outer loops}$"""
     outer, inner, wrong = _counts(it, case)
     epsilon, q = case.solver.epsilon, case.history(_Calls).q
     yield from wrong

@@ -27,11 +27,10 @@ from gammabar.papers.ji_srebro_telgarsky_2021.appendix_ab import _Path, _World
 from gammabar.problems import DenseProblem
 from gammabar.problems.problem import soften
 from gammabar.problems.specs import open_problem
-from gammabar.solvers import DualAcceleration, Iterate, kernel_methods as kernel_algebra
+from gammabar.solvers import DualAcceleration, Iterate
 from gammabar.solvers.boosting import AdaBoost, Stump
 from gammabar.solvers.descent import SGD, SmoothGradientDescent
 from gammabar.solvers.ji_srebro_telgarsky import DualForm
-from gammabar.solvers.kernel_methods import CommonCharacters, KernelFunction, Square
 from gammabar.solvers.tyurin import NormalizedLogisticRegressionGD
 
 #: Mutant → statement → problems, as ``gammabar list mutants --matrix FILE`` writes it.
@@ -446,28 +445,6 @@ class Shuffled(SGD):
         return (int(i) for _ in count() for i in rng.permutation(n))
 
 
-class Cubed(Square):
-    def __init__(self):
-        KernelFunction.__init__(self, lambda X, Z: (X @ Z.T) ** 3)
-
-
-class ForgetsRoot(Square):
-    def features(self, x):
-        return np.array([x[0] ** 2, x[0] * x[1], x[1] ** 2], dtype=float)
-
-
-class Repeats(CommonCharacters):
-    """Counts pairs of places."""
-
-    def __call__(self, x, z):
-        return sum(a == b for a in x for b in z)
-
-
-#: x − x', and (x − x')², which is symmetric, but not semidefinite.
-DIFFERENCE = KernelFunction(lambda X, Z: X[:, :1] - Z[:, :1].T)
-DISTANCE = KernelFunction(lambda X, Z: (X[:, :1] - Z[:, :1].T) ** 2)
-
-
 LECTURE = [
     *((i, m.make(), data) for m in LINES.mutants for i, data in STEPS[m.solver]),
     *(
@@ -475,9 +452,6 @@ LECTURE = [
         for m in LINES.mutants
         if m.name.endswith(("short", "infinite"))
     ),
-    *(("lec.ex9.1", wrong, "") for wrong in (Cubed(), ForgetsRoot())),
-    ("lec.ex9.2.fixed", Repeats(), ""),
-    *(("lec.thm10.fixed", wrong, "") for wrong in (DIFFERENCE, DISTANCE)),
     pytest.param("gb.lec.sgd.draws", Shuffled(), "", marks=pytest.mark.full),
 ]
 
@@ -508,24 +482,12 @@ accelerated-gradient-descent/otherwise: It says less: right.
         *((i, m.make(), "") for m in OTHERWISE.mutants for i, _ in STEPS[m.solver][:1]),
         ("gb.lec.sgd.step", Shuffled(), ""),
         ("gb.lec.adaboost.step", AdaBoost(first_stump), ""),
-        ("lec.thm10.fixed", kernel_algebra.Linear(), ""),
         # The exit of SNKP is below the margin, so that Theorem 1 speaks.
         *(("rp.thm1", name, RBF) for name in ("snkp", "snkp:epsilon=0.1")),
     ],
 )
 def test_right_methods_written_otherwise_hold(statement, solver, problem) -> None:
     assert verdict(statement, solver, problem, 30).verdict == "holds"
-
-
-@pytest.mark.parametrize("name", ["RankOne", "Sum", "Scaled", "Product"])
-def test_wrong_operations_on_kernels_are_refuted(name) -> None:
-    right = {n: getattr(kernel_algebra, n) for n in ("RankOne", "Sum", "Scaled", "Product")}
-
-    def wrong(*arguments):
-        return right["Sum"](right[name](*arguments), DISTANCE)
-
-    assert verdict("lec.thm11", SimpleNamespace(**right)).verdict == "holds"
-    assert verdict("lec.thm11", SimpleNamespace(**(right | {name: wrong}))).verdict == "refuted"
 
 
 # --- where a statement does not speak ------------------------------------------------------------

@@ -17,7 +17,6 @@ from gammabar.problems import (
 )
 from gammabar.solvers.base import SOLVERS, solver
 from gammabar.solvers.descent import Quadratic
-from gammabar.solvers.kernel_methods import Linear
 
 STEPPING = [name for name in SOLVERS if name != "kernel-ridge"]
 
@@ -152,7 +151,6 @@ THEOREM = solver("adaptive-sampling").for_theorem
             (lambda g=given: THEOREM(*g), "Theorem 4.1 needs")
             for given in ((0, 1, 1, 0.1), (9, 0, 1, 0.1), (9, 1, 0, 0.1), (9, 1, 1, 1))
         ),
-        *((lambda c=c: c * Linear(), "no kernel") for c in (-1, -0.5, math.nan, math.inf)),
         (lambda: Quadratic([[1.0, 2.0], [2.0, 1.0]], [0.0, 0.0]), "semidefinite"),
         (lambda: Quadratic([[1.0, 2.0], [0.0, 1.0]], [0.0, 0.0]), "symmetric"),
         (lambda: Quadratic([[1.0, 2.0]], [0.0, 0.0]), "of its length"),
