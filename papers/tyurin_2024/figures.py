@@ -334,7 +334,7 @@ def _printed(part: str, found: list[list[int]]) -> Shown:
         for (method, printed), seen in zip(table.items(), zip(*found, strict=True), strict=True)
     )
     try:
-        status = standing(table, tuple(map(tuple, found)))
+        status = standing(table, zip(*found, strict=True))
     except ValueError as error:
         status = f"outside: {error}"
     claim = f"{title}: printed counts (the subsample is not given: {status})"

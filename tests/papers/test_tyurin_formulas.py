@@ -128,30 +128,29 @@ def test_assumption_3_1_of_the_data_sets_of_the_paper():
     section3.non_degenerate(Case(wide))
 
 
-@pytest.mark.parametrize("statement", ["tyurin.table1.imbalanced", "tyurin.table1.fashion"])
-def test_a_table_without_its_data_is_neither_right_nor_wrong(statement):
-    entry = STATEMENTS[statement]
+@pytest.mark.parametrize(
+    ("part", "row"),
+    [
+        ("imbalanced", "normalized-lr-gd, step 100: printed 311, found 176/314/356/424/533;"),
+        ("fashion", "lr-gd, step 10: printed 2778, found 1690/3664/4716/5061/7538;"),
+    ],
+)
+def test_a_table_without_its_data_is_neither_right_nor_wrong(part, row):
+    entry = STATEMENTS[f"tyurin.table1.{part}"]
     found = check_statement(entry, Case())
     assert (entry.status, found.verdict) == ("not reproducible", "not reproducible")
-    table, counts = {
-        "tyurin.table1.imbalanced": (table1.IMBALANCED_TABLE, table1.IMBALANCED_COUNTS),
-        "tyurin.table1.fashion": (table1.FASHION_TABLE, table1.FASHION_COUNTS),
-    }[statement]
-    for place, ((method, step), printed) in enumerate(table.items()):
-        column = [row[place] for row in counts]
-        shown = f"{method}, step {step:g}: printed {printed}, found {min(column)}/"
-        assert shown in found.reason
-        assert shown in entry.note
-        assert f"/{max(column)}" in found.reason.partition(shown)[2].partition(";")[0]
+    assert row in found.reason
+    assert row in entry.note
 
 
 @pytest.mark.slow
-def test_the_counts_on_fashion_mnist(shared_data):
-    for seed in (0, 3):
-        kept = table1.IMBALANCED_COUNTS[seed]
-        spec = f"fashion:0,4:keep=0.1,repeat=10,seed={seed}"
-        found = experiments.subsample(spec, table1.IMBALANCED_TABLE, 2 * max(kept))
-        assert found == pytest.approx(kept, rel=0.02)  # another order of sums, another path
+@pytest.mark.parametrize(
+    ("seed", "kept"), [(0, [328, 306, 300, 298, 765]), (3, [433, 366, 384, 455, 471])]
+)
+def test_the_counts_on_fashion_mnist(shared_data, seed, kept):
+    spec = f"fashion:0,4:keep=0.1,repeat=10,seed={seed}"
+    found = experiments.subsample(spec, table1.IMBALANCED_TABLE, 2 * max(kept))
+    assert found == pytest.approx(kept, rel=0.02)  # another order of sums, another path
 
 
 def test_without_the_data_the_plan_does_not_wait_for_them(monkeypatch, tmp_path):
