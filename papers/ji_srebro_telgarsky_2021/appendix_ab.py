@@ -10,7 +10,7 @@ bring their own method.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -111,6 +111,11 @@ class _Point:
     doubles: tuple[Floats, ...] = ()
 
     @cached_property
+    def force(self) -> float:
+        """max_i |∇f(ν_t)_i|."""
+        return max(float(v.abs_lower()) for v in self.nu.slope)
+
+    @cached_property
     def logs(self) -> _Vector:
         """ln q_t, row by row."""
         return np.array([v.log() for v in self.q], dtype=object)
@@ -203,7 +208,8 @@ class _Mirror(_Path):
         return _Dual(q, np.array(slope.entries(), dtype=object), name=name)
 
     @cached_property
-    def everywhere(self) -> list[_Dual]:  # type: ignore[override]
+    def at(self) -> dict[str, _Dual]:
+        """Points q by their names."""
         n = self.case.n
         draws = np.random.default_rng(n).integers(1, 1000, n).tolist()
         found = {
@@ -215,11 +221,15 @@ class _Mirror(_Path):
             found["q̄"] = self.case.q_bar
         if self.loss == "logistic":
             found["the vertex of all ones"] = [1] * n
-        return [self.dual(values, f"q = {name}") for name, values in found.items()]
+        return {name: self.dual(values, f"q = {name}") for name, values in found.items()}
+
+    @property
+    def everywhere(self) -> list[_Dual]:  # type: ignore[override]
+        return list(self.at.values())
 
     @property
     def best(self) -> _Dual:
-        return next(point for point in self.everywhere if point.name == "q = q̄")
+        return self.at["q̄"]
 
     @property
     def whole(self) -> Number:
@@ -229,7 +239,6 @@ class _Mirror(_Path):
         # Claims about t = 0 are checked with the first step, which starts there.
         first = self.claims if it.t == 1 else []
         self.past, self.now, self.claims = self.now, None, []
-        self._memo: dict[str, float] = {}
         if self._w is not None:
             self._drift += score_drift(it, self._w)
         self._w = it.w
@@ -277,22 +286,11 @@ class _Mirror(_Path):
         """max_i |p_t(i) − p_{t+1}(i)|."""
         return float(np.abs(self.past.doubles[0] - self.now.doubles[0]).max())
 
-    def _once(self, name: str, make: Callable[[], float]) -> float:
-        """What claims about several q have in common."""
-        if name not in self._memo:
-            self._memo[name] = float(make())
-        return self._memo[name]
-
-    @property
-    def force(self) -> float:
-        """max_i |∇φ(ν_t)_i|."""
-        return self._once("force", lambda: max(float(v.abs_lower()) for v in self.past.nu.slope))
-
     @property
     def force_rounding(self) -> float:
         """How far λ/(αθ) (p_t − p_{t+1}) may be from ∇φ(ν_t) in a row: A Aᵀν_t, and one sum."""
         sums = float(np.abs(self.now.doubles[0]).max())
-        gram = self._once("gram", lambda: gram_rounding(self.case, self.past.doubles[3]))
+        gram = gram_rounding(self.case, self.past.doubles[3])
         return gram + float(roundoff(sums * upper(self.ratio)))
 
     def log_rounding(self, q: _Dual) -> float:
@@ -303,7 +301,7 @@ class _Mirror(_Path):
 
     def apart(self, q: _Dual) -> float:
         """‖q_{t+1} − q‖₁."""
-        return self._once(q.name, lambda: upper(total(abs(v) for v in self.now.q - q.q)))
+        return upper(total(abs(v) for v in self.now.q - q.q))
 
 
 _QUARTER, _HALF, _THIRD = Fraction(1, 4), Fraction(1, 2), Fraction(1, 3)
@@ -320,8 +318,8 @@ class _World:
     separable f: each coordinate by itself, clipped.
     """
 
-    def __init__(self, name: str, M: Any, box: Any, H: Any, b: Any, best: Any = (), kappa: Any = 0):
-        self.name, self.huber, self.best = name, Fraction(kappa), _fractions(best)
+    def __init__(self, M: Any, box: Any, H: Any, b: Any, best: Any = (), kappa: Any = 0) -> None:
+        self.huber, self.best = Fraction(kappa), _fractions(best)
         self.metric, self.box, self.hessian, self.linear = map(_fractions, (M, box, H, b))
 
     def slope(self, q: _Vector) -> Any:
@@ -350,24 +348,14 @@ class _World:
         return [self.dual(np.array(c)) for c in (*product(*self.box.T), sum(self.box) / 2)]
 
 
-_WORLDS = (
-    _World(
-        "Euclidean, unit box, f with a full matrix",
-        M=[1, 1],
-        box=[[0, 0], [1, 1]],
-        H=[[_HALF, _THIRD], [_THIRD, _HALF]],
-        b=["2/3", "-1/5"],
+_WORLDS = {
+    "Euclidean, unit box, f with a full matrix": _World(
+        M=[1, 1], box=[[0, 0], [1, 1]], H=[[_HALF, _THIRD], [_THIRD, _HALF]], b=["2/3", "-1/5"]
     ),
-    _World(
-        "weighted norm, wide box, separable f",
-        M=[2, _HALF],
-        box=[[-3, -1], [3, 5]],
-        H=[[2, 0], [0, _QUARTER]],
-        b=[3, 1],
-        best=["3/2", 4],
+    "weighted norm, wide box, separable f": _World(
+        M=[2, _HALF], box=[[-3, -1], [3, 5]], H=[[2, 0], [0, _QUARTER]], b=[3, 1], best=["3/2", 4]
     ),
-    _World(
-        "Euclidean, f with a Huber term",
+    "Euclidean, f with a Huber term": _World(
         M=[1, 1],
         box=[[-1, -1], [1, 1]],
         H=[[_HALF, 0], [0, 1]],
@@ -375,7 +363,7 @@ _WORLDS = (
         best=["3/4", 1],
         kappa=_HALF,
     ),
-)
+}
 #: λ_t, as rationals, and θ_t; all but the last two meet eq. (B.10).
 _SCHEDULES = {
     "λ_t = 2/(t+2)": (lambda t: Fraction(2, t + 2), Fraction(1)),
@@ -395,10 +383,10 @@ class _Exact(_Path):
     exact = staticmethod(Fraction)
     rho = Fraction(1)
 
-    def __init__(self, world: _World, schedule: str) -> None:
-        self.world, self.everywhere = world, world.points()
-        self.lam, self.theta = _SCHEDULES[schedule]
-        self.name, self.accelerated = f"{world.name}, {schedule}", schedule == "λ_t = 2/(t+2)"
+    def __init__(self, name: str, schedule: str) -> None:
+        self.world = world = _WORLDS[name]
+        self.everywhere, (self.lam, self.theta) = world.points(), _SCHEDULES[schedule]
+        self.name, self.accelerated = f"{name}, {schedule}", schedule == "λ_t = 2/(t+2)"
         known = len(world.best) and self.theta == 1 == self.lam(0)
         self.best = world.dual(world.best) if known else None
 
@@ -464,8 +452,8 @@ def _in_fractions(identifier: str, reference: str, at: str = "all", **given: Any
 
     def register(claim: Any) -> Any:
         def body(c):
-            for world, schedule in product(_WORLDS, _SCHEDULES):
-                for path in _Exact(world, schedule).steps():
+            for names in product(_WORLDS, _SCHEDULES):
+                for path in _Exact(*names).steps():
                     yield from path.claimed(claim, at, f"{path.name}, t = {path.past.t}, ")
 
         body.__doc__, body.__name__ = claim.__doc__, claim.__name__
@@ -550,7 +538,7 @@ def _equation_b6(s, q, printed):
     past, now, force, ratio = s.past, s.now, s.past.nu.slope, s.ratio
     common, apart = force @ (past.q - now.q), s.apart(q) + roundoff(0.25)
     middle = common + ratio * ((past.p - now.p) @ (now.q - (past.q if printed else q.q)))
-    allowance, about = 4 * s.force_rounding * apart, {"size": s.force * apart, "where": q.name}
+    allowance, about = 4 * s.force_rounding * apart, {"size": past.force * apart, "where": q.name}
     what = "⟨∇f(ν_t), q_t − q⟩ = ⟨∇f(ν_t), q_t − q_{t+1}⟩ + λ_t/(αθ_t) ⟨p_t − p_{t+1}, …⟩"
     yield equal(force @ (past.q - q.q), middle, what, allowance=allowance, **about)
     # As in Lemma B.4: distances written by means of p_t would only be compared with themselves.
@@ -770,8 +758,8 @@ def _equation_c9(s, q):
     left = q.q @ (s.now.logs - s.past.logs)
     right = s.past.conjugate - s.now.conjugate - s.past.nu.slope @ q.q / s.ratio
     # ⟨ln q_{t+1} − ln q_t, q̄⟩: logarithms of weights are off by the rounding of a softmax.
-    centre = next(point for point in s.everywhere if point.name == "q = the centre")
-    rounding = s.log_rounding(q) + s.log_rounding(centre) + roundoff(16 * (s.case.n + 16))
+    rounding = s.log_rounding(q) + s.log_rounding(s.at["the centre"])
+    rounding += roundoff(16 * (s.case.n + 16))
     rounding += 4 * s.force_rounding / float(s.ratio.mid())
     what = "D(q̄, q_t) − D(q̄, q_{t+1}) = ψ(Zw_t) − ψ(Zw_{t+1}) − ⟨∇φ(ν_t), q̄⟩/(ρλ_t)"
     yield equal(left, right, what, allowance=rounding, size=s.change)

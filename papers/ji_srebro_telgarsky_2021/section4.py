@@ -19,7 +19,7 @@ from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 from gammabar.problems.problem import soften
 
 _ALGORITHM_2 = "adaptive-sampling"
-HALF, _QUARTER, _TENTH = Fraction(1, 2), Fraction(1, 4), Fraction(1, 10)
+HALF = Fraction(1, 2)
 #: A statement asks for up to 95 runs of t steps each.
 _MOST_STEPS = 100_000
 
@@ -106,33 +106,29 @@ def _method(case: Case, theta: float) -> Any:
 
 
 ALG2 = Method(_ALGORITHM_2, assumes=(separable, few_rows))
-_SEVERAL = Method(*ALG2.solvers, assumes=(*ALG2.assumes, several_rows))
 
 
-_FOR_TWO = {
-    "Algorithm 2 w": "For two rows or more, Algorithm 2 w",
-    r"\text{Given": r"n \ge 2: \; \text{Given",
-}
-
-
-def _at(name: str, delta: Fraction, runs: int, *problems: str) -> Declared:
-    """The same for another δ."""
+def _for_two(identifier: str, delta: Fraction, runs: int, *problems: str, **more: Any) -> Declared:
+    """Theorem 4.1 for n ≥ 2 and some δ; as many runs as settle it if none fails."""
     return jst.probability(
-        f"thm4.1.{name}",
-        f"Theorem 4.1, for n ≥ 2, at δ = {delta}",
-        _SEVERAL,
+        identifier,
+        "Theorem 4.1, for n ≥ 2" + ("" if delta == HALF else f", at δ = {delta}"),
+        ALG2,
+        several_rows,
         reachable(HALF, delta),
         delta=delta,
         runs=runs,
         problems=problems,
-        powerless="jst.thm4.1.fixed with another δ, which has the power",
-        instead=_FOR_TWO,
-        words="For two rows or more, Algorithm 2 without momentum and with the step √(ln(n)/t) has"
-        " a margin of at least γ̄ − ε after the t of jst.thm4.1 steps, with probability"
-        f" {1 - delta}.",
-        note=f"Examined for ε = γ̄/2 and δ = {delta}; a method that is too slow is told by"
-        " jst.thm4.1.fixed.",
+        note=f"Examined for ε = γ̄/2 and δ = {delta}.",
+        instead={
+            "Algorithm 2 w": "For two rows or more, Algorithm 2 w",
+            r"\text{Given": r"n \ge 2: \; \text{Given",
+        },
+        **more,
     )
+
+
+_ANOTHER = "jst.thm4.1.fixed with another δ, which has the power"
 
 
 @jst.probability(
@@ -145,33 +141,32 @@ def _at(name: str, delta: Fraction, runs: int, *problems: str) -> Declared:
     runs=16,
     problems=("planted:n=1,d=1,gamma=1",),
 )
-@jst.probability(
+@_for_two(
     "thm4.1.fixed",
-    "Theorem 4.1, for n ≥ 2",
-    _SEVERAL,
-    reachable(HALF),
-    delta=HALF,
-    runs=15,  # as many as settle it if none fails
-    problems=(
-        "opposed:r=1,copies=9",
-        "opposed:r=1,copies=1 --kernel poly:degree=2,coef0=1 --normalised",
-        "iris:0,1:n=4,seed=0 --kernel rbf:gamma=1",
-        "planted:n=60,d=5,gamma=0.9,seed=2",
-    ),
+    HALF,
+    15,
+    "opposed:r=1,copies=9",
+    "opposed:r=1,copies=1 --kernel poly:degree=2,coef0=1 --normalised",
+    "iris:0,1:n=4,seed=0 --kernel rbf:gamma=1",
+    "planted:n=60,d=5,gamma=0.9,seed=2",
     slower="adaptive-sampling/step-squared",
-    instead=_FOR_TWO,
-    note="Examined for ε = γ̄/2 and δ = 1/2; jst.thm4.1.delta and jst.thm4.1.tenth are the same for"
-    " δ = 1/4 and 1/10.",
 )
-@_at(
-    "delta",
-    _QUARTER,
+@_for_two(
+    "thm4.1.delta",
+    Fraction(1, 4),
     35,
     "planted:n=4,d=2,gamma=0.9,seed=0",
     "planted:n=40,d=4,gamma=0.95,seed=2",
     "planted:n=6,d=3,gamma=0.95,seed=1 --kernel poly:degree=3,coef0=0 --normalised",
+    powerless=_ANOTHER,
 )
-@_at("tenth", _TENTH, 95, "planted:n=5,d=3,gamma=0.97,seed=4 --kernel linear")
+@_for_two(
+    "thm4.1.tenth",
+    Fraction(1, 10),
+    95,
+    "planted:n=5,d=3,gamma=0.97,seed=4 --kernel linear",
+    powerless=_ANOTHER,
+)
 def _theorem_4_1(c, rng, delta, printed):
     r"""Algorithm 2 without momentum and with the step √(ln(n)/t) has a margin of at least γ̄ − ε
     after t = max(⌈(32 ln n + 64 ln(2/δ))/(γ̄²ε²)⌉, ⌈32/(δε²)⌉) steps, with probability 1 − δ.

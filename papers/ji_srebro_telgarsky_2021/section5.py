@@ -348,13 +348,6 @@ def _reduced_margin(c):
     yield fact(square == 2 * binary.square_lo, "γ̄_m² = 2γ̄²")
 
 
-def _rates(case: Case) -> Iterator[tuple[Number, Number, str]]:
-    own = product((Fraction(1), Fraction(1, 10)), (1, 10, 1000), (1, 10, 1000))
-    for gamma, n, t in case.instances(own):
-        c = 4 * (1 + log(n)) * (1 + 2 * log(1 + t)) / (t + 1) ** 2
-        yield number(gamma), c, f"n = {n}, t = {t}, γ̄ = {gamma}"
-
-
 #: About numbers alone: γ̄, n and t in a search.
 _lines = jst.sharing(
     unit=False,
@@ -364,23 +357,27 @@ _lines = jst.sharing(
 
 
 @_lines.direct("appE.rate", "Appendix E, last line", Erratum("substance", ".fixed"), kind="anytime")
-def _last_line(case):
+@_lines.direct(
+    "appE.rate.fixed",
+    "Appendix E, last line, with a factor of two",
+    kind="identity",
+    instead={
+        "≥ γ̄_m − c": "= γ̄_m − 2c",
+        r"\ge \bar\gamma_{\rm m} - \frac{4": r"= \bar\gamma_{\rm m} - \frac{2 \cdot 4",
+    },
+)
+def _last_line(case, printed):
     r"""√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m for γ̄_m = √2γ̄ and c = 4(1 + ln n)(1 + 2 ln(1+t))/(t+1)².
 
     $\sqrt{2} \left[ \bar\gamma - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma(t + 1)^2} \right]
     \ge \bar\gamma_{\rm m} - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma_{\rm m}(t + 1)^2}$"""
-    for gamma, c, where in _rates(case):
+    own = product((Fraction(1), Fraction(1, 10)), (1, 10, 1000), (1, 10, 1000))
+    for gamma, n, t in case.instances(own):
+        c = 4 * (1 + log(n)) * (1 + 2 * log(1 + t)) / (t + 1) ** 2
+        where, gamma = f"n = {n}, t = {t}, γ̄ = {gamma}", number(gamma)
         left, best = sqrt(2) * (gamma - c / gamma), sqrt(2) * gamma
-        yield at_least(left, best - c / best, "√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m", where=where)
-
-
-@_lines.direct("appE.rate.fixed", "Appendix E, last line, with a factor of two", kind="identity")
-def _last_line_fixed(case):
-    r"""√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m for γ̄_m = √2γ̄.
-
-    $\sqrt{2} \left[ \bar\gamma - \frac{4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma(t + 1)^2} \right]
-    = \bar\gamma_{\rm m} - \frac{2 \cdot 4(1 + \ln(n))(1 + 2\ln(1 + t))}{\bar\gamma_{\rm m}(t +
-    1)^2}$"""
-    for gamma, c, where in _rates(case):
-        left, best = sqrt(2) * (gamma - c / gamma), sqrt(2) * gamma
-        yield same_digits(left, best - 2 * c / best, "√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m", where=where)
+        if printed:
+            yield at_least(left, best - c / best, "√2(γ̄ − c/γ̄) ≥ γ̄_m − c/γ̄_m", where=where)
+        else:
+            what = "√2(γ̄ − c/γ̄) = γ̄_m − 2c/γ̄_m"
+            yield same_digits(left, best - 2 * c / best, what, where=where)

@@ -1,33 +1,14 @@
 """The perceptrons that Tyurin's gradient methods tend to as γ → ∞, and how fast they do.
 
 LR+GD tends to Batch Perceptron (Theorem 3.2) and Normalized LR+GD to Normalized Batch Perceptron
-(Section 6). A limit as such cannot be checked at finitely many γ. But the distance at any γ has a
-bound that the perceptron's own path determines and that tends to 0.
+(Section 6). A limit as such cannot be checked at finitely many γ. But ‖θ_t/γ − θ̂_t‖ is at most E_t
+at any γ, where E_0 = E_1 = 0, S_t are the misclassified rows of the perceptron and
 
-*Theorem.* Let θ̂_t be the iterates of the perceptron and S_t its misclassified rows,
-g_{i,t} = |⟨a_i, θ̂_t⟩|, and σ(x) = 1/(1 + exp x). Put E_0 = E_1 = 0 and, for t ≥ 1,
-
-    ε_{i,t} = σ(γ (g_{i,t} − R E_t)),      T_t = Σ_i ε_{i,t},
+    ε_{i,t} = σ(γ (|⟨a_i, θ̂_t⟩| − R E_t)),      T_t = Σ_i ε_{i,t},      σ(x) = 1/(1 + exp x),
     E_{t+1} = E_t + R T_t/n                                   (LR+GD),
-    E_{t+1} = E_t + 2R min(1, T_t/(|S_t| − T_t))              (Normalized LR+GD, while T_t < |S_t|).
+    E_{t+1} = E_t + 2R min(1, T_t/(|S_t| − T_t))              (Normalized LR+GD, while T_t < |S_t|),
 
-Then ‖θ_t/γ − θ̂_t‖ ≤ E_t for every t and every γ > 0; with Normalized LR+GD for t up to the first
-where S_t is empty. If no g_{i,s} with 1 ≤ s < t is 0, then E_t → 0 as γ → ∞.
-
-*Proof.* At 0 every σ_i is ½, so θ_1/γ = θ̂_1 in both pairs. Let ‖θ_t/γ − θ̂_t‖ ≤ E_t. The score of
-row i at θ_t/γ differs from the one at θ̂_t by at most R E_t. If i is not in S_t it is at least
-g_i − R E_t, so σ_i ≤ ε_i; if i is in S_t it is at most R E_t − g_i, so 1 − σ_i ≤ ε_i, as
-σ(x) + σ(−x) = 1. In any case |σ_i − [i ∈ S_t]| ≤ ε_i. LR+GD moves θ_t/γ by (1/n) Σ_i σ_i a_i and
-Batch Perceptron by (1/n) Σ_i [i ∈ S_t] a_i: at most R T_t/n apart. For the normalised pair let
-k = |S_t|, m the mean of the rows in S_t, Σ = Σ_i σ_i ≥ k − T_t. Then
-
-    (1/Σ) Σ_i σ_i a_i − m = (1/Σ) (Σ_i (σ_i − [i ∈ S_t]) a_i + (k − Σ) m),
-
-of norm at most 2R T_t/(k − T_t), and at most 2R, being a difference of two means of the rows.
-For γ → ∞, by induction E_t → 0, hence ε_{i,t} → 0 if g_{i,t} > 0, hence E_{t+1} → 0. ∎
-
-The same argument bounds gradient and β_t: ‖∇f(θ_t) + (1/n) Σ_{i ∈ S_t} a_i‖ ≤ R T_t/n, and
-|β_t − n/k| = n |k − Σ|/(k Σ) ≤ n T_t/(k (k − T_t)).
+and E_t → 0 as γ → ∞ if no ⟨a_i, θ̂_s⟩ is 0; the proof is in papers/gammabar/PROOFS.md.
 
 What a solver delivers is rounded. With e_t a bound on the error of its scores, ε_{i,t} is taken as
 σ(γ (g_{i,t} − R E_t) − e_t), and E_{t+1} has a bound on the rounding of one step added.

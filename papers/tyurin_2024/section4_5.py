@@ -61,18 +61,12 @@ def _spike(it, c):
     r"""On the rows (1, −1) and (1, 4), the loss of LR+GD from θ_0 = 0 tends to ∞ at θ_1 and to 0 at
     θ_2 as γ → ∞, and θ_2 separates them.
 
-    Proof of the rates. θ_1 = γ(½, ¾) has scores −γ/4 and 7γ/2, so f(θ_1) ≥ γ/8. With
-    s = 1/(1 + exp(γ/4)) and s' = 1/(1 + exp(7γ/2)), ∇f(θ_1) = −½((1 − s)(1, −1) + s'(1, 4)), and
-    | ‖∇f(θ_1)‖ − √2/2 | ≤ ½(√2 s + √17 s') < 2/γ, as x exp(−x) ≤ 1/e. The scores of θ_2/γ are
-    ¾ − s − 3s'/2 and 2 + 3s/2 + 17s'/2, at least ⅓ for γ ≥ 4: so θ_2 separates the data,
-    f(θ_2) ≤ exp(−γ/3) < 2/γ and ‖∇f(θ_2)‖ ≤ ½(√2 + √17) exp(−γ/3) < 4/γ.
-
     $\theta_0 = 0:\ f(\theta_1) \to \infty,\ f(\theta_2) \to 0,\ \theta_2/\gamma
     \text{ solves (1)},\ \|\nabla f(\theta_1)\| \to \sqrt2/2,\ \|\nabla f(\theta_2)\| \to 0
     \text{ when } \gamma \to \infty$
 
     Checked at the γ of the run, with rates: f(θ_1) ≥ γ/9, |‖∇f(θ_1)‖ − √2/2| ≤ 2/γ,
-    f(θ_2) ≤ 2/γ, ‖∇f(θ_2)‖ ≤ 4/γ, for γ ≥ 4."""
+    f(θ_2) ≤ 2/γ, ‖∇f(θ_2)‖ ≤ 4/γ, for γ ≥ 4; the proof is in papers/gammabar/PROOFS.md."""
     gamma = step_of(c)
     if it.t == 0:
         yield fact(not it.w.any(), "θ_0 = 0")
@@ -111,19 +105,14 @@ def _needs_many(it, c):
     r"""On one row (½, −1) and n − 1 rows (½, 1), with μ = 1/2 and R = √5/2 for every n, no iterate
     with t < 3n/10 of Batch Perceptron separates the data, and none of LR+GD with any step.
 
-    Proof, also for LR+GD. Let s_t be the score of (½, −1) at θ_t, divided by γ for LR+GD.
-    s_1 = ⅛ − (n−2)/(2n). Afterwards (½, −1) enters with a weight of at most 1/n and adds at most
-    5/(4n) to s_t, and rows (½, 1) enter with weights ≥ 0 and take away from it (½·½ − 1·1 < 0). So
-    s_t ≤ s_1 + 5(t−1)/(4n) = (10t − 3n − 2)/(8n), negative for t < 3n/10.
-
     $\text{There exists a separable dataset with } \mu = \Theta(1) \text{ and }
     R = \Theta(1) \text{ such that Batch Perceptron (LR+GD when } \gamma \to \infty \text{)
     requires at least } \Omega(n) \text{ iterations to solve (1) if } \hat\theta_0 = 0
     \text{ and } n \ge 10$
 
-    Checked with μ = 1/2, R = √5/2 and 3n/10 iterations. The proof calls the only
-    misclassified sample, (0.5, −1) of class 1, one of class −1. Exactly, Batch Perceptron needs
-    ⌊(3n+2)/10⌋ + 1 iterations (301 for n = 1000)."""
+    Checked with μ = 1/2, R = √5/2 and 3n/10 iterations, as proved in papers/gammabar/PROOFS.md. The
+    paper calls the only misclassified sample, (0.5, −1) of class 1, one of class −1. Exactly, Batch
+    Perceptron needs ⌊(3n+2)/10⌋ + 1 iterations (301 for n = 1000)."""
     if it.t == 0:
         yield equal(c.gamma_squared, number(1) / 4, "μ² = 1/4")
         yield equal(number(c.truth.radius_squared_lo), number(5) / 4, "R² = 5/4")

@@ -168,27 +168,11 @@ def _bias(it, c):
     r"""The directions of the iterates of LR+GD with small steps tend to the maximum-margin
     separator.
 
-    Proof of the rate. Let f_t = f(θ_t), u_i the loss and σ_i = 1 − exp(−u_i) the slope of row i.
-    As γ ≤ 1/L, f_t does not increase, and by convexity f ≤ f_t between θ_t and θ_{t+1}. There the
-    Hessian is at most R² mean(σ_i) ≤ R² f ≤ R² f_t, so with g_t = ‖∇f(θ_t)‖
-
-        f_{t+1} ≤ f_t − γ g_t² (1 − γR²f_t/2).
-
-    g_t ≥ ⟨−∇f(θ_t), θ_*⟩ ≥ μ mean(σ_i) ≥ μ mean(u_i − u_i²/2) ≥ μ f_t (1 − n f_t/2). With c_t the
-    product of both brackets (each taken for 0 where it is negative),
-    f_{t+1} ≤ f_t (1 − γμ g_t c_t), and since log(1 − x) ≤ −x and f_0 = log 2,
-
-        −log f_t ≥ −log log 2 + μ Σ_{j<t} γ g_j c_j ≥ −log log 2 + μ (‖θ_t‖ − D_t).
-
-    The smallest score s has log(1 + e^{−s}) ≤ n f_t, so s ≥ −log(e^{n f_t} − 1) ≥ −log(2n f_t) if
-    n f_t ≤ 1. Together, s/‖θ_t‖ ≥ μ − (log(2n log 2) + μD_t)/‖θ_t‖; and s/‖θ_t‖ is at most
-    Σ_i q̄_i⟨a_i, θ_t⟩/‖θ_t‖ = μ⟨θ_t/‖θ_t‖, θ_*⟩. D_t is bounded, for 1 − c_j ≤ (n + γR²)f_j/2,
-    g_j ≤ R f_j and f_j = O(1/j) by the first line; and ‖θ_t‖ → ∞, as f_t → 0. ∎
-
     $\gamma \le 1/L:\ \theta_t/\|\theta_t\| \to \theta_* \text{ when } t \to \infty$
 
     Checked as ‖θ_t/‖θ_t‖ − θ_*‖² ≤ 2(log(2n log 2)/μ + D_t)/‖θ_t‖ once n f(θ_t) ≤ 1, where
-    D_t = Σ_{j<t} γ‖∇f(θ_j)‖(1 − c_j) is bounded; the proof is in the source."""
+    D_t = Σ_{j<t} γ‖∇f(θ_j)‖(1 − c_j) is bounded; the proof is in
+    papers/gammabar/PROOFS.md."""
     # In doubt it is compared: e^x − 1 ≤ 2x holds up to x = 5/4.
     if it.n * loss(it.scores) > 1:
         return None

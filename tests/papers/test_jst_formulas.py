@@ -134,7 +134,7 @@ def test_limits_of_a_quarter_of_the_margin(text, limit, after_a_step) -> None:
 def test_clipping_is_the_gradient_of_the_conjugate() -> None:
     """⟨p, q⟩ − ω(q) is largest at ∇ω*(p), among the corners and points on the way to them."""
     p = np.array([Fraction(1, 3), -Fraction(5, 7)])
-    for world, part in product(_WORLDS, (Fraction(1, 100), Fraction(1))):
+    for world, part in product(_WORLDS.values(), (Fraction(1, 100), Fraction(1))):
         for corner in world.points():
             q = (1 - part) * world.back(p) + part * corner.q
             assert p @ q - world.metric @ (q * q) / 2 <= world.conjugate(p)
