@@ -6,7 +6,6 @@ from gammabar.harness.verify.certified import (
     Space as Space,
     TooLarge as TooLarge,
     Vec as Vec,
-    scaled as scaled,
     space_of as space_of,
     weighted_sum as weighted_sum,
 )

@@ -31,7 +31,6 @@ from gammabar.problems.exact import exact_cast, exact_matrix, frame_dtype, not_f
 from gammabar.problems.files import gigabytes, memory_budget
 from gammabar.problems.linear import LinearProblem, dense_matrix, matrix, with_column
 from gammabar.problems.points import (
-    Meanwhile,
     Points,
     Soft,
     is_sparse,
@@ -352,22 +351,12 @@ class ScatteredPoints:
         own = {k: (q[lo:hi],) for k, (lo, hi) in enumerate(self.chunks.bounds) if q[lo:hi].any()}
         return sum_in_order(self.chunks.each(Points.adjoint, (), own))
 
-    def softmin(
-        self,
-        w: Floats,
-        y: Array,
-        inner: float,
-        outer: float,
-        temperature: float,
-        meanwhile: Meanwhile = None,
-    ) -> Soft:
+    def softmin(self, w: Floats, y: Array, inner: float, outer: float, temperature: float) -> Soft:
         """One pass, as for dense points: each chunk has its own softmax, which are weighed last.
 
         With s_k the smallest score of chunk k and t_k the sum of exp((s_k - s)/T) over it, the
         pull is that of the chunks with weights in proportion to t_k exp((min s - s_k)/T).
         """
-        if meanwhile is not None:
-            meanwhile()
         own = {k: (y[lo:hi],) for k, (lo, hi) in enumerate(self.chunks.bounds)}
         parts = self.chunks.each(_soft, (w, inner, outer, temperature), own)
         scores, minima, sums, pulls = zip(*parts, strict=True)

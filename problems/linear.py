@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -61,13 +60,11 @@ class LinearProblem(Problem):
     def combine(self, q: Array) -> Floats:
         return self.points.adjoint(vector(q, self.n) * (self._inner * self.y)) * self._outer
 
-    def softmin(
-        self, w: Array, temperature: float = 1.0, meanwhile: Callable[[], None] | None = None
-    ) -> SoftMin:
+    def softmin(self, w: Array, temperature: float = 1.0) -> SoftMin:
         check_temperature(temperature)
         w = vector(w, self.dimension)
         scores, smallest, logsumexp, pull = self.points.softmin(
-            w, self.y, self._inner, self._outer, float(temperature), meanwhile
+            w, self.y, self._inner, self._outer, float(temperature)
         )
         return SoftMin(smallest, logsumexp, pull, scores)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -126,12 +126,8 @@ class MulticlassProblem(_Reduction):
             total += block.T @ self._spread(weights[rows], self.labels[rows])
         return self._finish(total)
 
-    def softmin(
-        self, w: Array, temperature: float = 1.0, meanwhile: Callable[[], None] | None = None
-    ) -> SoftMin:
+    def softmin(self, w: Array, temperature: float = 1.0) -> SoftMin:
         check_temperature(temperature)
-        if meanwhile is not None:
-            meanwhile()
         U = self._matrix(w)
         scores = np.empty((self.N, self.k - 1))
         smallest, total, pull = math.inf, 0.0, np.zeros((self.d, self.k))

@@ -29,7 +29,6 @@ from gammabar.problems.problem import Array, Floats, frozen, soft_weights, softe
 
 T = TypeVar("T")
 #: Work to do while other threads are busy with a pass.
-Meanwhile: TypeAlias = Callable[[], None] | None
 #: Scores, smallest score, log-sum-exp and pull.
 Soft: TypeAlias = tuple[Floats, float, float, Floats]
 
@@ -62,16 +61,9 @@ def stripes(n: int, values: int, width: int) -> list[tuple[int, int]]:
     return list(pairwise(cuts))
 
 
-def run(
-    work: Callable[[int, int], T], parts: list[tuple[int, int]], meanwhile: Meanwhile = None
-) -> list[T]:
-    """work(lo, hi) for every stripe, in threads where there are several; results in order.
-
-    `meanwhile` is called after the other threads have begun.
-    """
+def run(work: Callable[[int, int], T], parts: list[tuple[int, int]]) -> list[T]:
+    """work(lo, hi) for every stripe, in threads where there are several; results in order."""
     if len(parts) == 1 or threads() == 1:
-        if meanwhile is not None:
-            meanwhile()
         return [work(lo, hi) for lo, hi in parts]
     results: dict[int, T] = {}
     todo = iter(enumerate(parts))
@@ -83,8 +75,6 @@ def run(
     # The calling thread works too: waking one thread fewer matters when a pass takes milliseconds.
     helpers = [pool().submit(drain) for _ in range(min(threads(), len(parts)) - 1)]
     try:
-        if meanwhile is not None:
-            meanwhile()
         drain()
     finally:
         for helper in helpers:
@@ -234,31 +224,16 @@ class Points:
         self._loops()[0](frozen(self.X[rows]), np.array(w), out, 0, len(rows))
         return out
 
-    def softmin(
-        self,
-        w: Floats,
-        y: Array,
-        inner: float,
-        outer: float,
-        temperature: float,
-        meanwhile: Meanwhile = None,
-    ) -> Soft:
-        """One pass: scores s = outer y (X inner w), and the pull of softmax(-s / temperature).
-
-        `meanwhile` is called while other threads are at work.
-        """
+    def softmin(self, w: Floats, y: Array, inner: float, outer: float, temperature: float) -> Soft:
+        """One pass: scores s = outer y (X inner w), and the pull of softmax(-s / temperature)."""
         if self.values > SMALL:
-            return self._striped_softmin(inner * w, y, (inner, outer, temperature), meanwhile)
-        if meanwhile is not None:
-            meanwhile()
+            return self._striped_softmin(inner * w, y, (inner, outer, temperature))
         floats = self.floats()
         scores = (outer * y) * (floats @ (inner * w))
         weights, smallest, logsumexp = soften(scores, temperature)
         return scores, smallest, logsumexp, outer * (floats.T @ (inner * y * weights))
 
-    def _striped_softmin(
-        self, w: Floats, y: Array, factors: tuple[float, float, float], meanwhile: Meanwhile
-    ) -> Soft:
+    def _striped_softmin(self, w: Floats, y: Array, factors: tuple[float, float, float]) -> Soft:
         _, _, softmin, matrix, block = self._loops()
         scores, parts = np.empty(self.shape[0]), self._stripes()
         places, d = {lo: s for s, (lo, _) in enumerate(parts)}, self.shape[1]
@@ -268,7 +243,7 @@ class Points:
             pull = pulls[places[lo]]
             return softmin(matrix, y, w, factors, scores, pull, lo, hi, block)
 
-        minima, sums = np.array(run(work, parts, meanwhile)).T
+        minima, sums = np.array(run(work, parts)).T
         smallest, temperature = float(minima.min()), factors[2]
         with np.errstate(all="ignore"):
             shrink = soft_weights(minima, smallest, temperature)

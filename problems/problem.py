@@ -23,7 +23,6 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
@@ -231,9 +230,7 @@ class Problem(ABC):
         """<v, w>."""
         return float(np.dot(v, w))
 
-    def softmin(
-        self, w: Array, temperature: float = 1.0, meanwhile: Callable[[], None] | None = None
-    ) -> SoftMin:
+    def softmin(self, w: Array, temperature: float = 1.0) -> SoftMin:
         """Smallest score, log-sum-exp and A^T softmax(-A w / temperature).
 
         Parameters
@@ -241,12 +238,8 @@ class Problem(ABC):
         w : array
         temperature : float
             Positive, of any size, as are the scores: they are compared before they are divided.
-        meanwhile : callable, optional
-            Work that can be done while a long pass over the data waits for memory.
         """
         check_temperature(temperature)
-        if meanwhile is not None:
-            meanwhile()
         scores = self.scores(w)
         weights, smallest, logsumexp = soften(scores, temperature)
         return SoftMin(smallest, logsumexp, self.combine(weights), scores)

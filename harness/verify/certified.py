@@ -503,12 +503,3 @@ def _compiled() -> tuple[Any, Any, Any] | None:
     from gammabar.problems.compiled import sum_of_four, sum_of_three, sum_of_two
 
     return sum_of_two, sum_of_three, sum_of_four
-
-
-def scaled(a: float, x: Vec) -> Vec:
-    """a x, for a coefficient as in `weighted_sum`."""
-    largest, tiny = abs(a), x.space.tiny
-    error = largest * (x.err + 8 * ROUNDOFF * x.reach()) if largest > TINY or not a else inf
-    terms = None if x._terms is None else largest * x._terms + tiny
-    reach = largest * x.reach() * (1 + 4 * ROUNDOFF) + tiny
-    return Vec(x.space, a * x.mid, error * _GROWN + tiny, reach, terms=terms)

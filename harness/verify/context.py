@@ -39,8 +39,6 @@ class Trial:
 
 #: Digits of γ̄ beyond level 0, where it is no root of a rational.
 _FINER = 90
-#: From so many entries of the matrix on, a few iterates are checked together.
-LARGE, TOGETHER = 1 << 21, 2
 #: Iterates of a solver that a function starts.
 _Watch: TypeAlias = Callable[[Callable[[], Iterator[Any]]], Iterator[Any]]
 _MARGINS: dict[tuple[str, float], Number] = {}
@@ -138,13 +136,6 @@ class Case:
     def observed(self) -> Any:
         """The problem as the solver gets it: an `ObservedProblem`."""
         return ObservedProblem(self.problem)
-
-    @cached_property
-    def together(self) -> int:
-        """How many iterates are checked together: several if passes over the data are long."""
-        if not isinstance(self.problem, DenseProblem | SparseProblem):
-            return 1
-        return TOGETHER if self.problem.points.values >= LARGE else 1
 
     @property
     def n(self) -> int:

@@ -318,18 +318,13 @@ class ObservedProblem:
     pass. So what `softmin` and `scores` answered is used again if exactly that w is yielded.
     """
 
-    #: Done during each pass of `softmin` over large data, see `gammabar.problems.Problem`.
-    meanwhile: Callable[[], None] | None = None
-
     def __init__(self, problem: Problem, keep: int = 4) -> None:
         self._problem = problem
         self._soft: deque[tuple[Floats, SoftMin]] = deque(maxlen=keep)
         self._scores: deque[tuple[Floats, Floats]] = deque(maxlen=keep)
 
-    def softmin(
-        self, w: Array, temperature: float = 1.0, meanwhile: Callable[[], None] | None = None
-    ) -> SoftMin:
-        soft = self._problem.softmin(w, temperature, meanwhile or self.meanwhile)
+    def softmin(self, w: Array, temperature: float = 1.0) -> SoftMin:
+        soft = self._problem.softmin(w, temperature)
         if temperature == 1:
             # Copies: a solver may go on with its arrays, or change what it was given (not scores).
             kept = SoftMin(soft.smallest, soft.logsumexp, soft.pull.copy(), soft.scores)

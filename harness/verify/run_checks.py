@@ -160,12 +160,7 @@ def ended(count: int) -> str:
 
 
 class _Run:
-    """One run: its checks, and the histories that they share.
-
-    On large data the solver waits for memory most of the time. Then iterates are checked during its
-    next pass over the data, which other threads begin alone, and a few at a time: a pass leaves
-    nothing of the checks in the processor's caches.
-    """
+    """One run: its checks, and the histories that they share."""
 
     def __init__(self, case: Case, checks: list[Check], iterations: int, most: int) -> None:
         self.case, self.checks = case, checks
@@ -177,11 +172,6 @@ class _Run:
                 self.histories[kind] = max(check.asked, self.histories.get(kind, 0))
         seen = [c for c in checks if isinstance(c, IterateCheck) and not c.done]
         self.vacuity = _Vacuity(case, seen)
-        self.waiting: list[View] = []
-        self.trouble: Exception | None = None
-        self.together = case.together
-        if self.together > 1:
-            case.observed.meanwhile = self.use_time
 
     def follow(self) -> tuple[str, str]:
         """Take the iterates as they come: how the solver failed, and words for it, or ""."""
@@ -191,8 +181,7 @@ class _Run:
                 for it in self.case.views():
                     if it.t != expected:
                         raise Fault(f"iterates count 0, 1, 2, …, but {it.t} came for {expected}")
-                    if self.due(it):
-                        self.check()
+                    self.check(it)
                     expected += 1
                     if not any(
                         expected <= c.asked for c in self.checks if self.listens(c, expected)
@@ -200,7 +189,7 @@ class _Run:
                         halted = False
                         break
             finally:
-                self.close()  # what came before a fault counts
+                self.vacuity.close()  # what came before a fault counts
         except Fault as fault:
             return fault.failure, str(fault)
         except OtherGeometry as reason:
@@ -221,35 +210,15 @@ class _Run:
         """Whether a check needs w_t; of a refuted run the first few are kept, for its cause."""
         return not check.done or (t < EARLY and check.tally.broken is not None)
 
-    def due(self, it: View) -> bool:
-        """Take in the next iterate: whether it is time to check what came."""
-        if self.trouble is not None:
-            raise self.trouble
+    def check(self, it: View) -> None:
+        """Check the next iterate."""
         if it.t < EARLY:
             self.case.early.append(it.w)  # a copy of our own
-        self.waiting.append(it)
-        if self.together == 1:
-            return True
-        it.keep()
-        return len(self.waiting) >= 2 * self.together  # the solver asks for no pass
-
-    def use_time(self) -> None:
-        """Check while the solver waits for its pass, and let it see nothing of what goes wrong."""
-        if len(self.waiting) >= self.together:
-            try:
-                self.check()
-            except Exception as error:
-                self.trouble = error
-
-    def check(self) -> None:
-        """Check the iterates that wait."""
-        waiting, self.waiting = self.waiting, []
-        for it in waiting:
-            for kind, last in list(self.histories.items()):
-                if it.t <= last:
-                    self._tell(kind, it)
-            self._see(it)
-            self.vacuity.see(it)
+        for kind, last in list(self.histories.items()):
+            if it.t <= last:
+                self._tell(kind, it)
+        self._see(it)
+        self.vacuity.see(it)
 
     def _see(self, it: View) -> None:
         case, t = self.case, it.t
@@ -286,13 +255,6 @@ class _Run:
             raise
         except Exception as error:
             raise StatementError.at(kind.__name__, kind.update, raised(error), error) from error
-
-    def close(self) -> None:
-        """The run is over."""
-        if self.trouble is not None:
-            raise self.trouble
-        self.check()
-        self.vacuity.close()
 
 
 # --- claims with a probability: failures are counted, binomial bounds decide

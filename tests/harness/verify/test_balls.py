@@ -19,7 +19,7 @@ import scipy.sparse
 from flint import arb, fmpq
 from hypothesis import given, settings, strategies as st
 
-from gammabar.harness.verify.certified import Vec, scaled, space_of, weighted_sum
+from gammabar.harness.verify.certified import Vec, space_of, weighted_sum
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.identities import LogisticWeights, combination
 from gammabar.harness.verify.iterate import Fault, View
@@ -291,7 +291,6 @@ def of_point(
         "a (x - z)": (x - z) * factor,
         "a (a x)": (x * factor) * factor,
         "a x + z": weighted_sum(factor, x, 1, z),
-        "scaled": scaled(factor, x),
     }
     inner_sum = sums["a x + z"].inner(z)
     with working(BITS):
@@ -304,7 +303,6 @@ def of_point(
             "a (x - z)": [a * (p - q) for p, q in zip(at, also, strict=True)],
             "a (a x)": [a * a * p for p in at],
             "a x + z": [a * p + q for p, q in zip(at, also, strict=True)],
-            "scaled": [a * p for p in at],
         }
         length = exact.norm(at)
         yield "size", not (np.isfinite(space.size(w)) and length > arb(space.size(w)))

@@ -30,7 +30,6 @@ from gammabar.harness.registry import load_statements
 from gammabar.harness.run.engine import Request, make_plan
 from gammabar.harness.run.processes import Crashed
 from gammabar.harness.run.tasks import Registered, Run, open_solver, solver_name
-from gammabar.harness.verify import context as court_case
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.numbers import COARSE, Relation, fact
 from gammabar.harness.verify.run_checks import check_run, check_statement
@@ -346,14 +345,6 @@ def test_what_is_false_at_one_iterate_is_found_there(name):
     assert plant_all(name) == []
 
 
-@pytest.mark.parametrize("together", [2, 3])
-@pytest.mark.parametrize("name", ["lr-gd", "perceptron"])  # one goes on, one ends
-def test_so_it_is_where_iterates_are_judged_together(name, together, monkeypatch):
-    monkeypatch.setattr(court_case, "LARGE", 0)
-    monkeypatch.setattr(court_case, "TOGETHER", together)
-    assert plant_all(name) == []
-
-
 @pytest.mark.parametrize("name", SOLVERS)
 def test_a_goal_is_looked_for_at_every_iterate_and_found_where_it_is(name):
     """Of a stopping time: asked at t = 0, 1, …, and never again once it is reached."""
@@ -410,20 +401,15 @@ class Steps:
 @given(
     length=st.integers(1, 12),
     last=st.integers(1, 12),
-    longer=st.integers(0, 8),
     end=st.sampled_from(["halts", "crashes", "stops", "goes on"]),
-    together=st.integers(1, 4),
     passes=st.booleans(),
     since=st.integers(0, 3),
     hard=st.sets(st.integers(0, 12)),
     wrong=st.none() | st.integers(0, 12),
 )
 @settings(max_examples=150, deadline=None)
-def test_the_court_has_heard_what_the_run_delivered(
-    length, last, longer, end, together, passes, since, hard, wrong
-):
-    """`hard`: where doubles do not decide; `wrong`: where the claim is false; `longer`: somebody
-    else listens for so many iterates more."""
+def test_every_iterate_that_is_delivered_is_checked(length, last, end, passes, since, hard, wrong):
+    """`hard`: where doubles do not decide; `wrong`: where the claim is false."""
     asked, heard = [], []
 
     def claim(it: Any, case: Any) -> Any:
@@ -441,11 +427,8 @@ def test_the_court_has_heard_what_the_run_delivered(
     finally:
         STATEMENTS.clear()
         STATEMENTS.update(before)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(court_case, "LARGE", 0 if together > 1 else 10**9)
-        patch.setattr(court_case, "TOGETHER", together)
-        mine = Case(SQUARE, Steps(passes, length, end))
-        (found,) = check_run(mine, [statement], last)
+    mine = Case(SQUARE, Steps(passes, length, end))
+    (found,) = check_run(mine, [statement], last)
     heard = range(last + 1 if end == "goes on" else min(length, last + 1))
     spoken = [t for t in heard if t >= since]
     if wrong in spoken:
