@@ -226,9 +226,11 @@ SMOOTH = Method("smooth_perceptron", assumes=(several_rows,))
 FAST = Method("accelerated_perceptron", assumes=(several_rows,))
 NAG = Method("nesterov", assumes=(several_rows,))
 PROX = Method("mirror_prox", assumes=(several_rows,))
+P_NORM = Method("p_norm_perceptron:p=*", assumes=(several_rows,))
 _ANY = "regrets are compared with each other, whatever the players do"
 _DESCENT, _FIXED = "wang.mirror_prox/no-extra-step", "wang.smooth_perceptron/mu-fixed"
 _SLOW, _PLAIN_STEPS = "wang.accelerated_perceptron/no-momentum", "wang.nesterov/no-weights"
+_LENGTHY, _NO_GUESS = "wang.accelerated_perceptron/long-steps", "wang.p_norm_perceptron/no-guess"
 
 
 @wang.bound(
@@ -373,12 +375,7 @@ def _fast_rate(it, c):
 
 
 @games.bound(
-    "thm4.norm",
-    "Proof of Theorem 4, page 24",
-    FAST,
-    separable,
-    at_rest="v = 0 obeys it",
-    slower="wang.accelerated_perceptron/long-steps",
+    "thm4.norm", "Proof of Theorem 4, page 24", FAST, separable, at_rest="v = 0", slower=_LENGTHY
 )
 def _norm_certificate(it, c):
     r"""γ̄(v_T) ≥ γ − ln n/‖v_T‖.
@@ -535,12 +532,7 @@ def _same_moves(now, before, c):
             yield same(claimed_pull(now, now.claim(name), name), right, name)
 
 
-@games.bound(
-    "thm7",
-    "Theorem 7 and Eq. (42)",
-    Method("p_norm_perceptron:p=*", assumes=(several_rows, separable)),
-    slower="wang.p_norm_perceptron/no-guess",
-)
+@games.bound("thm7", "Theorem 7 and Eq. (42)", P_NORM, separable, slower=_NO_GUESS)
 def _p_norm_rate(it, c):
     r"""min_i (A w̄_T)_i ≥ γ − √(2(p − 1) ln n)/T, where γ is the margin in ℓ_q, 1/p + 1/q = 1: it is
     not negative for T ≥ √(2(p − 1) ln n)/γ.

@@ -173,11 +173,7 @@ def _stable(it, case):
 
 
 @wu.stopping(
-    "thm1.transition",
-    "Theorem 1, phase transition time; Lemma 12",
-    GD,
-    goal=_stable,
-    slower=_UPHILL,
+    "thm1.transition", "Theorem 1, phase transition; Lemma 12", GD, goal=_stable, slower=_UPHILL
 )
 def _transition(c):
     r"""Some s ≤ τ has L(w_s) ≤ 1/η and F(w_s) ≤ 1, where τ = (60/γ²) max{η, n, e, r ln r} with
@@ -510,11 +506,7 @@ def _general_stable(it, c):
 
 
 @wu.direct(
-    "thm6",
-    "Theorem 6",
-    kind="probability",
-    status="not reproducible",
-    powerless="it is about wide networks",
+    "thm6", "Theorem 6", kind="probability", status="not reproducible", powerless="about networks"
 )
 def _networks(c):
     r"""For a two-layer network of width m ≥ ((30R^{1/3} + 10 ln^{1/4}(n/δ))/γ)⁶, gradient descent

@@ -97,7 +97,7 @@ def upper_value(it):
 yu = Claims("yu", unit=True)
 MPLFP = Method("mirror_prox:s=*,eps=*", assumes=(several_rows,))
 _SLOW, _DESCENT = "yu.mirror_prox/small-steps", "yu.mirror_prox/no-extra-step"
-_EVERY = "it holds for every z, whoever found it"
+_EVERY, _DATA = "it holds for every z", "it is about the data"
 
 
 @yu.bound("thm1", "Theorem 1, for problem (5)", MPLFP, since=1, slower=_SLOW)
@@ -324,7 +324,7 @@ def _certificate_in_time(it, c):
     "Section 6.1, the remark",
     Erratum("misprint", "sec6.1.certificate.fixed"),
     kind="value",
-    powerless="it is about the data",
+    powerless=_DATA,
 )
 def _signed_certificate(c):
     r"""Qx* is an ε-solution of Ψx = 0, 1ᵀx = 1, x ≥ 0 wherever x* ∈ Δ_n has ‖Ψx*‖ ≤ ε.
@@ -340,12 +340,7 @@ def _signed_certificate(c):
     yield from _kernel_certificate((Fraction(1, 2), Fraction(-1, 2)))
 
 
-@yu.direct(
-    "sec6.1.certificate.fixed",
-    "Section 6.1, the remark, with x*",
-    kind="value",
-    powerless="it is about the data",
-)
+@yu.direct("sec6.1.certificate.fixed", "Section 6.1, with x*", kind="value", powerless=_DATA)
 def _plain_certificate(c):
     r"""x* is an ε-solution of Ψx = 0, 1ᵀx = 1, x ≥ 0: for the point 1 with both labels exactly.
 
