@@ -37,7 +37,6 @@ from gammabar.problems.kernels import Kernel
 from gammabar.problems.specs import catalogue, open_problem
 from gammabar.solvers.base import SOLVERS
 
-from . import repositories
 from .fuzz_certificates import certificate_seeds
 from .fuzz_files import csv_seeds
 from .fuzz_store import store_seeds
@@ -75,9 +74,6 @@ WORK_SEEDS = """
 falsify gb.sharp --budget 0.1 --jobs 1
 falsify rp.eq1 --budget 0.1 --jobs 1
 falsify jst.thm4.1 --budget 0.1 --jobs 1
-gate HEAD --repo theirs --counts-only
-gate --repo theirs --counts-only --json
-gate HEAD --repo theirs --counts-only --build true
 margins three.csv --jobs 1
 reproduce gb.constant-four --quick
 verify --problem a.csv --solver perceptron --iterations 2 --jobs 1
@@ -86,7 +82,6 @@ verify --problem a.csv --solver-file my.py:Mine --statement gb.sharp --jobs 1
 """.strip().splitlines()
 #: Options that do not make it long: where results go, and how they look.
 RESULTS = {
-    "gate": "--bench --benchmarks --build --json",
     "falsify": "--store --out --json",
     "margins": "--certificates --picture --page --check --json",
     "reproduce": "--out --fresh --json",
@@ -273,21 +268,16 @@ def run(path: Path) -> None:
 
 
 def spoil_work(data: bytes, rng: Random) -> bytes:
-    """Another option for the results of a line, with any value; or files that the gate reads."""
+    """Another option for the results of a line, with any value."""
     parts = _arguments(data)
-    if parts[0] == "gate" and rng.random() < 0.7:
-        return _line([*parts, repositories.spoilt(rng)])
     name = rng.choice(RESULTS[parts[0]].split())
-    value = rng.choice(repositories.BUILDS if name == "--build" else [*VALUES, *_FILES * 5])
+    value = rng.choice([*VALUES, *_FILES * 5])
     return _line([*parts, name, *([value] if dict(_options()[parts[0]])[name] else [])])
 
 
 def run_work(path: Path) -> None:
-    arguments = _arguments(path.read_bytes())
     with _folder() as folder:
-        if arguments[0] == "gate":
-            repositories.make(folder / "theirs", [a for a in arguments if a.startswith("@")])
-        call([a for a in arguments if not a.startswith("@")], folder)
+        call(_arguments(path.read_bytes()), folder)
 
 
 # --- texts: problems, kernels, solvers ---------------------------------------------------------

@@ -28,11 +28,6 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
-def parts(text: str) -> list[str]:
-    """What stands between strokes and ends of lines."""
-    return text.strip().replace("\n", "|").split("|")
-
-
 def spoil_bytes(data: bytes, rng: Random) -> bytes:
     """Flip, cut, repeat, remove or insert bytes."""
     if not data:

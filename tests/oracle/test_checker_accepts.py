@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import bz2
 import gzip
+import itertools
 import json
 import lzma
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -242,6 +244,46 @@ def test_the_margin_is_told_in_units_of_the_radius(tmp_path):
         "2 support rows",
     ):
         assert words in said
+
+
+KERNELS = [None, "linear", *(f"rbf:gamma={rate}" for rate in ("1", "0.25", "0.250000000001"))]
+KERNELS += [f"poly:degree={p},gamma={g},coef0={c}" for p, g, c in ((2, 1, 1), (3, 1, 1), (2, 1, 0))]
+KERNELS += ["poly:degree=2,gamma=0.5,coef0=1"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("scale", ["", "e-200"])
+def test_two_theorems_have_two_sentences(tmp_path, scale):
+    """The numbers of enclosures are made to agree; no number of a margin is shown as zero."""
+    data, certificate = tmp_path / "data.csv", tmp_path / "certificate.json"
+    points = [(2, 3), (3, 1), (-2, 1), (-1, -2)]
+    signs = [1, 1, -1, -1]
+    lines = [f"{s},{a}{scale},{b}{scale},{s}" for s, (a, b) in zip(signs, points, strict=True)]
+    data.write_text("\n".join(lines))
+    found = {}
+    for kernel, normalised, intercept, label, norm in itertools.product(
+        KERNELS, (False, True), ("none", "free"), (0, -1), ("l2", "l1", "l1-simplex")
+    ):
+        options = {"kernel": kernel, "normalised": normalised} if kernel else {}
+        try:
+            problem = gb.load(data, label=label, intercept=intercept, **options)
+            body = gb.solve(problem, norm=norm).certificate
+        except gb.ProblemError:
+            continue
+        if body["kind"] == "enclosure":
+            body |= {"gamma_lo": "0x0/0x1", "gamma_hi": "0x" + "f" * 90 + "/0x1"}
+        certificate.write_text(json.dumps(body))
+        said = str(checker.check(str(certificate), str(data)))
+        about = {k: v for k, v in body["data"].items() if k not in ("name", "sha256")}
+        theorem = json.dumps([body["kind"], body["geometry"], about, body.get("signed")])
+        sentence = re.sub("[0-9]+ (support|of its) rows", "", said)
+        assert found.setdefault(sentence, theorem) == theorem, said
+        if body["kind"] == "margin":
+            shown = re.findall(
+                r"(?<![\w.])[0-9.]+(?:e-?[0-9]+)?(?![\w.])", said.partition("sep")[2]
+            )
+            assert all(Decimal(number.rstrip(".")) for number in shown), said
+    assert len(set(found.values())) == len(found) > 30
 
 
 def test_a_selection_of_rows_is_told(tmp_path):
