@@ -192,27 +192,6 @@ def test_an_interrupted_pass_leaves_nothing_behind(striped, monkeypatch):
     agrees(problem, A, -w)
 
 
-def test_a_thread_can_do_something_else_during_its_pass(striped):
-    problem, A = striped
-    w = np.full(A.shape[1], 1e-4)
-    wanted = agrees(problem, A, w)
-    seen = []
-
-    def other():
-        seen.append(agrees(problem, A, -w))  # even another pass over the same data
-
-    for _ in range(3):
-        np.testing.assert_array_equal(problem.softmin(w, 2.0, other).pull, wanted)
-    assert len(seen) == 3
-
-    def interrupt():
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        problem.softmin(w, 2.0, interrupt)
-    agrees(problem, A, w)
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_passes_go_on_in_a_forked_child(striped):
