@@ -3,7 +3,6 @@
     python -m tests.attack                  two thousand trials, every scale, geometry and type
     python -m tests.attack --trials 100000 --seed 7
     python -m tests.attack --only 0.123     one trial again
-    python -m tests.attack --list           write undecided.txt anew
 
 A trial is a small problem (`data`), the run of a method on it, written from its paper in balls of
 thousands of bits, what is done to that run (`changes`), and the truth of every claim about the
@@ -19,10 +18,7 @@ Methods that report something beside w report what follows from the w that they 
 something false. Claims with a probability are put to samplers that are right and to some that are
 wrong for certain (`chance`). A step is false if it is off by 1/256 of itself or more: that w is
 rounded does not excuse a step that is left out. AdaBoost, SGD and ridge regression, which
-statements run by themselves, have trials of their own kind; statements that are false as printed
-and need no problem have a counterexample each (`plain`). `doors` sends data and runs through every
-reader and compares the answers.
+statements run by themselves, have trials of their own kind.
 
-At the end stands which statements were decided and which were not; what 200 problems never decide
-is listed in undecided.txt, and that list may only shrink.
+At the end stands which statements were decided and which were not.
 """

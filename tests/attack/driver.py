@@ -34,9 +34,6 @@ class Tally:
     faults: list[str] = field(default_factory=list)
     #: Statements of which a truth was computed.
     computed: set[str] = field(default_factory=set)
-    #: By way in: what was asked, and what was refused.
-    doors: Counter[str] = field(default_factory=Counter)
-    shut: Counter[str] = field(default_factory=Counter)
 
     def decided(self) -> set[str]:
         """The statements of which something was proved or refuted."""
@@ -64,8 +61,6 @@ class Tally:
             f"{len(decided)} of {len(every)} statements were decided, "
             f"{len(decided & self.computed)} of them with a truth computed here; not decided:",
             "  " + " ".join(sorted(every - decided)),
-            "ways in: " + _counts(self.doors),
-            "refused there: " + _counts(self.shut),
         ]
         return "\n".join(lines)
 

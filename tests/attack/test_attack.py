@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from attack import boosting, chance, descent, doors, jst, ramdas_pena, trial
+from attack import boosting, chance, descent, jst, ramdas_pena, trial
 from attack.arithmetic import Unfit, balls, bits, independent, nearest_in_simplex, to_double
 from attack.changes import lie
 from attack.data import Data
@@ -105,44 +105,7 @@ def test_no_verdict_is_wrong_of_many() -> None:
     assert trial.main(["--trials", "1500", "--seed", "11"]) == 0
 
 
-@pytest.mark.slow
-def test_what_is_never_decided_is_listed() -> None:
-    """`python -m tests.attack --list` writes the list, which may only shrink."""
-    found, known = trial.never_decided(), set(trial.LIST.read_text().split())
-    assert found <= known, f"not decided any more: {sorted(found - known)}"
-    assert known <= found, f"decided, so strike them off: {sorted(known - found)}"
-
-
-@pytest.mark.full
-def test_statements_with_data_of_their_own() -> None:
-    tally = Tally()
-    trial.of_nothing(tally)
-    assert not tally.faults, "\n".join(tally.faults)
-    assert tally.of_false.keys() == {"refuted"}
-
-
-@pytest.mark.full
-def test_every_door_leads_to_the_same_answer() -> None:
-    tally = Tally()
-    for number in range(12):
-        trial.through_doors(2026, number, tally)
-    assert not tally.faults, "\n".join(tally.faults)
-    assert min(tally.doors[door] for door in doors.DOORS) > 8
-    assert tally.doors["recorder"] == 12
-    assert sum(tally.shut.values()) < 12
-
-
 # An attack that cannot fail proves nothing
-
-
-@pytest.mark.full
-def test_a_door_that_rounds_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doors, "number", lambda value: f"{float(value):.6g}")
-    tally = Tally()
-    for number in range(6):
-        trial.through_doors(2026, number, tally)
-    assert any("csv" in fault for fault in tally.faults)
-    assert not any("npz" in fault for fault in tally.faults)
 
 
 def deciding(decision: Decision, **more: Any) -> dict[str, Any]:

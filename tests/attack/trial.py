@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import argparse
 import math
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import gammabar as gb
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run.tasks import open_solver
-from gammabar.harness.verify.context import Case
-from gammabar.harness.verify.run_checks import check_statement
 
-from . import boosting, chance, descent, doors, jst, ramdas_pena, ridge, sgd, tyurin
+from . import boosting, chance, descent, jst, ramdas_pena, ridge, sgd, tyurin
 from .arithmetic import Unfit, bits, doubles, to_double, zeros
 from .changes import RIGHT, WRONG, lie, lie_about_weights
 from .data import Data
-from .driver import Solver, Tally, ask, attempt, compare
+from .driver import Solver, Tally, ask, attempt
 from .facts import Extras, Facts, Method, Step, Truth
-from .plain import PRINTED
 
 METHODS: dict[str, Method] = {**jst.METHODS, **tyurin.METHODS, **ramdas_pena.METHODS}
 #: Methods that are drawn, and those that take the place of others in some trials, so that a number
@@ -57,16 +51,15 @@ UNLIKELY = 72
 
 
 @cache
-def holding(about_runs: bool, solver: str = "", own_data: bool = False) -> list[Any]:
-    """What is proved of runs of a solver, or of data (with or without a solver), or of instances
-    that the statement brings itself."""
+def holding(about_runs: bool, solver: str = "") -> list[Any]:
+    """What is proved of runs of a solver, or of data (with or without a solver)."""
     return [
         s
         for s in load_statements().values()
         if s.status == "holds"
         and s.about_runs is about_runs
         and (solver in s.solvers if solver else not s.solvers)
-        and (about_runs or solver or (s.problems == ("",)) is own_data)
+        and (about_runs or solver or s.problems != ("",))
     ]
 
 
@@ -74,20 +67,6 @@ def of_solver(method: Method) -> list[str]:
     """What is proved of points or weights that a solver has to do with, but of no run of it."""
     found = (s for s in holding(False, method.solver) if s.kind != "probability")
     return [s.id for s in found if s.id.startswith("jst.")]
-
-
-def of_nothing(tally: Tally) -> None:
-    """Statements about instances of their own, once: none that is proved is refuted, and none that
-    is false as printed holds."""
-    printed = {name: truth for truths in PRINTED.values() for name, truth in truths.items()}
-    solvers = {name: solver for solver, truths in PRINTED.items() for name in truths}
-    with bits():
-        for name in (*printed, *(s.id for s in holding(False, own_data=True))):
-            solver = open_solver(solvers[name]) if solvers.get(name) else None
-            # ``gb.verify`` asks for a solver and a problem; these statements have none.
-            said = str(check_statement(load_statements()[name], Case(solver=solver)).verdict)
-            tally.said[name, said] += 1
-            compare(name, said, printed.get(name, lambda: None)(), True, "of nothing", tally)
 
 
 class Trial:
@@ -315,68 +294,22 @@ def kind(name: str, seed: int, number: int, tally: Tally) -> None:
         KINDS[name](seed, number, tally)
 
 
-def through_doors(seed: int, number: int, tally: Tally) -> None:
-    """A few points through every door, and a run handed over in every way."""
-    rng = np.random.default_rng([seed, number, 1])
-    with strictly(), bits(), tempfile.TemporaryDirectory() as folder:
-        warnings.simplefilter("ignore")
-        found = [*doors.solved(rng, Path(folder))]
-        X, y, _ = doors.drawn(rng)
-        run = np.cumsum(rng.normal(size=(6, X.shape[1])), axis=0)
-        with attempt(tally, f"{seed}.{number}"):
-            problem = gb.from_arrays(X, y)
-            claims = ["jst.lem3.6.lower", "jst.lem3.4.primal", "gb.gap"]
-            found += doors.judged(rng, Path(folder), problem, run, claims)
-    for door, what in found:
-        tally.doors[door] += 1
-        if what.startswith("refused"):
-            tally.shut[door] += 1
-        elif what:
-            tally.faults.append(f"{what} ({seed}.{number})")
-
-
-# What a fixed, short run never decides: a list that may only shrink
-
-LIST = Path(__file__).with_name("undecided.txt")
-SEED, PROBLEMS = 2026, 200
-
-
-def never_decided() -> set[str]:
-    """What is left of all statements after the run."""
-    tally, number = Tally(), 0
-    of_nothing(tally)
-    while tally.trials < PROBLEMS:
-        one(SEED, number, tally)
-        further(SEED, number, tally)
-        number += 1
-    return set(load_statements()) - tally.decided()
-
-
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
     parser.add_argument("--trials", type=int, default=2000, help="problems (default 2000)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="one problem again: SEED.NUMBER")
-    parser.add_argument("--list", action="store_true", help="write undecided.txt anew")
     args = parser.parse_args(arguments)
-    if args.list:
-        LIST.write_text("".join(f"{name}\n" for name in sorted(never_decided())))
-        return 0
     tally, began, number, shown = Tally(), time.monotonic(), 0, 0
     if args.only:
         seed, number = map(int, args.only.split("."))
         one(seed, number, tally)
-        through_doors(seed, number, tally)
         for name in KINDS:
             kind(name, seed, number, tally)
         print("\n".join(tally.faults))
-    else:
-        of_nothing(tally)
     while not args.only and tally.trials < args.trials:
         one(args.seed, number, tally)
         further(args.seed, number, tally)
-        if number % 12 == 0:
-            through_doors(args.seed, number, tally)
         for fault in tally.faults[shown:]:
             print(fault, flush=True)
         shown, number = len(tally.faults), number + 1
