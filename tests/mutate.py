@@ -52,13 +52,14 @@ SWAPS: dict[type, type] = {
 #: Options without an effect that a test could see, and what is not evaluated.
 SILENT = {"strict", "slots", "frozen", "cache", "nogil", "maxsize", "kw_only", "stacklevel"}
 TYPES = {"annotation", "returns"}
+GENERIC = {"tuple", "dict", "Callable", "Iterator", "NDArray"}
 #: Functions of two arguments in any order.
 SYMMETRIC = {"min", "max", "_times", "_usable", "equal", "same", "np.minimum", "np.maximum"}
 #: Test files that a mutant has to survive.
 FILES = 5
 #: Cases of a parametrised test that run before those of other tests.
 EACH = 5
-PAPERS = ("jst", "tyurin", "rp", "lec", "gb")
+PAPERS = ("jst", "tyurin", "rp", "lec", "gb", "jt", "wang", "wu", "yu")
 
 
 class Mutant(NamedTuple):
@@ -102,8 +103,12 @@ def changed(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.Constant(value + 1)
         case ast.Constant(value=float(value)):
             yield ast.Constant(value * 2 or 1.0)
+        case ast.Subscript(ast.Name(name)) if name in GENERIC:
+            pass
         case ast.Subscript(slice=ast.Tuple(elts=[a, b])):
             yield ast.Subscript(node.value, ast.Tuple([b, a]), ast.Load())
+        case ast.Call(_, [a, b], []) if ast.unparse(a) == ast.unparse(b):
+            pass
         case ast.Call(func, [a, b], []) if ast.unparse(func) not in SYMMETRIC:
             yield ast.Call(func, [b, a], [])
         case ast.If(orelse=[]) | ast.Raise() | ast.Assert() | ast.Expr(value=ast.Call()):
@@ -166,8 +171,10 @@ class Selection:
         for item in items:
             name = item.nodeid.partition("[")[0]
             text = inspect.getsource(getattr(item, "function", None) or Selection)
-            foreign = self.words.isdisjoint(re.findall(r"[\w.]+", text))
-            keys[item] = (found[name] // EACH, foreign, place.get(name.partition("::")[0], 0))
+            case = item.nodeid.partition("[")[2].rstrip("]")
+            foreign = self.words.isdisjoint([*re.findall(r"[\w.]+", text), case])
+            order = 0 if case in self.words else found[name] // EACH
+            keys[item] = (order, foreign, place.get(name.partition("::")[0], 0))
             found[name] += 1
         items[:] = sorted(items, key=lambda item: keys[item])[: self.most]
 
@@ -222,11 +229,12 @@ def chosen(mutant: Mutant, root: Path) -> tuple[list[str], set[str]]:
 
 
 def said(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
-    """The name of a function or class, and the texts of its decorators (ids of statements)."""
+    """The name of a function or class, and the ids of statements in its decorators."""
     yield node.name
     for part in (part for each in node.decorator_list for part in ast.walk(each)):
-        if isinstance(part, ast.Constant) and isinstance(part.value, str) and "." in part.value:
-            yield from (f"{paper}.{part.value}" for paper in PAPERS)
+        value = getattr(part, "value", None)
+        if isinstance(value, str) and re.fullmatch(r"[\w.]+", value):
+            yield from (value, *(f"{paper}.{value}" for paper in PAPERS))
 
 
 class Trial:
@@ -254,8 +262,11 @@ class Trial:
         path.write_bytes(before)
         if compiled:
             shutil.rmtree(self.copy / compiled, ignore_errors=True)
-        if "::" not in by or by in self.good:
+        if not by or by in self.good:
             return by
+        if "::" not in by:  # it may be the first time that code is compiled
+            warm = self.failure(*chosen(mutant, self.copy), "")
+            return by if not warm else ""
         if self.failure([by], set(), ""):  # it fails in any copy
             self.bad.add(by)
             return self.killer(mutant)
