@@ -44,7 +44,8 @@ def _lemma_c3(it, c):
     With what its proof shows of ν_t, g_t = Zᵀ(ν_t/λ_t − q_t), and the start μ_0 = q_0 of eq. (B.1).
     What a solver says of g_t, μ_t and ν_t must be what follows from its iterates."""
     seen, t = c.history(Sequences), it.t
-    now, past, lam = seen.now, seen.before, float(mixing(c, t))
+    now, past = seen.now, seen.before
+    lam = float(now.lam)
     yield from it.once(said)
     if it.momentum is not None:
         what = "g_t is that of the iterates"
@@ -54,12 +55,11 @@ def _lemma_c3(it, c):
     if past is None:
         return
     yield it.once(step_follows)
-    last = float(mixing(c, t - 1))
+    last = float(past.lam)
     rest = weighted_sum(1.0, now.mu, -last, past.g, -last, now.pull)
     yield zero(rest, now.mu, "‖Zᵀμ_t − λ_{t−1} (g_{t−1} + Zᵀq_t)‖ = 0")
     if accelerated(c) is None:
-        beta = mixing(c, t - 1) * (1 - mixing(c, t)) / mixing(c, t)
-        yield fact(beta * (t + 1) == t, "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
+        yield fact(now.beta * (t + 1) == t, "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
         what = "‖g_t − Σ_{j≤t} j/(t+1) Zᵀq_j‖ = 0"
         yield same(now.g, now.weighted, what, factor=1 / (t + 1))
         yield same(now.mu, now.g, "‖Zᵀμ_t − 2g_t/t‖ = 0", factor=2 / t)

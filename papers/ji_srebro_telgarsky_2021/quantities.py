@@ -223,7 +223,8 @@ def psi_of(it: View) -> Number:
 class At:
     """The sequences at one t: w_t, Aᵀq_t, Aᵀμ_t, Aᵀν_t, minus g_t, and Σ_{j≤t} j Aᵀq_j.
 
-    `step` is θ_t/ρ (g_t + Aᵀq_t), which w_{t+1} − w_t should be; `inverse` is 1/λ_t.
+    `step` is θ_t/ρ (g_t + Aᵀq_t), which w_{t+1} − w_t should be; `inverse` is 1/λ_t, and `beta` is
+    λ_{t−1}(1 − λ_t)/λ_t, which is 0 at the start.
     """
 
     it: View
@@ -236,6 +237,9 @@ class At:
     inverse: Number
     mu_square: Number
     nu_norm: Number
+    lam: Fraction
+    beta: Fraction
+    theta: float
 
 
 class Sequences:
@@ -271,21 +275,22 @@ class Sequences:
     def update(self, it: View) -> None:
         case, t, past = self.case, it.t, self.now
         lam, pull = mixing(case, t), self._pull(it)
+        rest, beta, theta = 1 - lam, Fraction(0), float(step(case, t))
         if past is None:
             none = pull * 0.0
-            mu, g, weighted, rest = pull, none, none, float(1 - lam)
+            mu, g, weighted = pull, none, none
             self.start, self.next_sum = psi_of(it), none
         else:
-            last = mixing(case, t - 1)
-            beta, rest = float(last * (1 - lam) / lam), float(1 - lam)
-            mu = weighted_sum(float(1 - last), past.mu, float(last), pull)
-            g = weighted_sum(beta, past.g, beta, pull)
+            beta = past.lam * rest / lam
+            mu = weighted_sum(float(1 - past.lam), past.mu, float(past.lam), pull)
+            g = weighted_sum(float(beta), past.g, float(beta), pull)
             weighted = weighted_sum(1.0, past.weighted, float(t), pull)
-        nu = weighted_sum(rest, mu, float(lam), pull)
-        length, norm = float(step(case, t)) / self.rho, mu.norm()
+        nu = weighted_sum(float(rest), mu, float(lam), pull)
+        length, norm = theta / self.rho, mu.norm()
         move = weighted_sum(length, g, length, pull)
         square, inverse = norm * norm, number(1 / lam)
-        self.now = At(it, pull, mu, nu, g, weighted, move, inverse, square, nu.norm())
+        numbers = inverse, square, nu.norm(), lam, beta, theta
+        self.now = At(it, pull, mu, nu, g, weighted, move, *numbers)
         if past is None:
             self.first = self.now
         else:
@@ -321,8 +326,7 @@ class Sequences:
 
     def step_drift(self, at: At) -> float:
         """The drift of θ_t/(ρλ_t) Aᵀν_t, which a step is."""
-        theta = float(step(self.case, at.it.t))
-        return self.drift * theta / self.rho * float(at.inverse)
+        return self.drift * at.theta / self.rho * float(at.inverse)
 
     @property
     def momentum_drift(self) -> float:
