@@ -97,6 +97,10 @@ class _Turn(NamedTuple):
         return self.ratio * self.base_reference / self.head_reference
 
 
+class _Incomparable(Exception):
+    """A benchmark that cannot be compared: the verdict, and why."""
+
+
 def compare(plan: Sequence[Gated], pairs: Pairs) -> Iterator[Finding]:
     """Run every benchmark on both sides, each as often as it takes to be sure.
 
@@ -106,40 +110,44 @@ def compare(plan: Sequence[Gated], pairs: Pairs) -> Iterator[Finding]:
     while counts:  # one pair does them all, unless it breaks
         with pairs() as pair:
             while counts:
-                finding = _count(counts.pop(0), pair)
+                finding = _found(_count, counts.pop(0), pair)
                 yield finding
                 if finding.verdict == "failed":
                     break
     for gated in plan:
         if gated.kind != "track":
-            yield _recurring(gated, pairs)
+            yield _found(_recurring, gated, pairs)
 
 
-def _count(gated: Gated, pair: Pair) -> Finding:
-    """Compare numbers that do not depend on the clock."""
+def _found(compared: Callable[..., None], gated: Gated, given: Any) -> Finding:
     finding = Finding(str(gated), gated.kind)
-    if not _opened(gated, pair, finding) or (values := _values(pair, finding)) is None:
-        return finding
-    finding.confidence = "exact"
-    base, head = values
-    if base == head or (math.isnan(base) and math.isnan(head)):
-        return finding
-    improved = {"lower": head < base, "higher": head > base, "same": False}[gated.better]
-    finding.verdict = "better" if improved else "worse"
+    try:
+        compared(gated, given, finding)
+    except _Incomparable as reason:
+        finding.verdict, finding.confidence = reason.args
     return finding
 
 
-def _recurring(gated: Gated, pairs: Pairs) -> Finding:
+def _count(gated: Gated, pair: Pair, finding: Finding) -> None:
+    """Compare numbers that do not depend on the clock."""
+    _open(gated, pair)
+    base, head = _values(pair, finding)
+    finding.confidence = "exact"
+    if head == base or (math.isnan(head) and math.isnan(base)):
+        return
+    improved = head < base if gated.better == "lower" else head > base
+    finding.verdict = "better" if improved and gated.better != "same" else "worse"
+
+
+def _recurring(gated: Gated, pairs: Pairs, finding: Finding) -> None:
     """Compare times or peak memory; a change counts if it recurs."""
-    finding = Finding(str(gated), gated.kind)
     examine, limit = (_time, SLOWER) if gated.kind == "time" else (_memory, MEMORY)
     turns: list[_Turn] = []
     worse = better = doubts = 0
     while max(worse, better) < ROUNDS and doubts < DOUBTS and not (worse and better):
         with pairs() as pair:
-            change = examine(pair, finding, turns) if _opened(gated, pair, finding) else None
-        if change is None:  # it does not run, and the finding says why
-            return finding
+            _open(gated, pair)
+            change = examine(pair, finding, turns)
         worse, better = worse + (change > limit), better + (change < 1 / limit)
         doubts += 1 / limit <= change <= limit
         if worse == better == 0 and 1 / CLEAR < change < CLEAR:
@@ -151,55 +159,45 @@ def _recurring(gated: Gated, pairs: Pairs) -> Finding:
     finding.confidence = interval + (
         f"{word} in {most} of {number} rounds" if number > 1 else "1 round"
     )
-    return finding
 
 
-def _opened(gated: Gated, pair: Pair, finding: Finding) -> bool:
-    """Set a benchmark up on both sides; if that fails, say why."""
+def _open(gated: Gated, pair: Pair) -> None:
+    """Set a benchmark up on both sides."""
     place = {} if gated.number is None else {"number": gated.number}
     base, head = pair.ask(open=gated.name, parameters=gated.parameters, **place)
     if "error" in head or ("skip" in head and "kind" in base):
-        finding.verdict = "failed"
-        finding.confidence = head.get("error") or "it is gone: " + head["skip"]
-        return False
+        raise _Incomparable("failed", head.get("error") or "it is gone: " + head["skip"])
     if "kind" not in base or "kind" not in head:
-        finding.verdict, finding.confidence = "new", "the base cannot run it"
-        return False
-    return True
+        raise _Incomparable("new", "the base cannot run it")
 
 
-def _values(pair: Pair, finding: Finding) -> tuple[float, float] | None:
+def _values(pair: Pair, finding: Finding) -> tuple[float, float]:
     """Run a benchmark that yields a number, on both sides."""
     base, head = pair.ask(value=True)
     for side, answer in (("now", head), ("base", base)):
         if "error" in answer:
-            finding.verdict, finding.confidence = "failed", f"{side}: {answer['error']}"
-            return None
+            raise _Incomparable("failed", f"{side}: {answer['error']}")
     finding.base, finding.head = base["value"], head["value"]
     finding.ratio = finding.head / finding.base if finding.base else None
     return finding.base, finding.head
 
 
-def _memory(pair: Pair, finding: Finding, turns: list[_Turn]) -> float | None:
+def _memory(pair: Pair, finding: Finding, turns: list[_Turn]) -> float:
     """One round of a peakmem benchmark: by which factor memory grew, 1 if by next to nothing."""
-    values = _values(pair, finding)
-    if values is None:
-        return None
-    base, head = values
+    base, head = _values(pair, finding)
     # What took nothing before grows beyond every factor.
     grown = head / base if base else 1.0 if head == base else math.inf
     finding.rounds.append(grown)
     return grown if abs(head - base) >= BYTES else 1.0
 
 
-def _time(pair: Pair, finding: Finding, turns: list[_Turn]) -> float | None:
+def _time(pair: Pair, finding: Finding, turns: list[_Turn]) -> float:
     """One round of a time benchmark, which adds its turns to those of earlier rounds."""
     now = []
     for number in range(TURNS + 1):
         base, head = pair.turns(TURN, head_first=number % 2 == 0)
         if trouble := head.get("error") or base.get("error"):
-            finding.verdict, finding.confidence = "failed", str(trouble)
-            return None
+            raise _Incomparable("failed", str(trouble))
         if number:  # the first turn warms both up
             now.append(_Turn(base["time"], head["time"], base["reference"], head["reference"]))
     turns += now
@@ -224,14 +222,13 @@ def _agreed(turns: Sequence[_Turn]) -> float:
 
 def _spread(turns: Sequence[_Turn]) -> str:
     """A 95 % interval of the median ratio, from the ranks of the turns."""
+    from scipy.stats import binom
+
     ratios = sorted(t.ratio for t in turns)
     n = len(ratios)
     # The median lies outside (k-th smallest, k-th largest) with probability 2 P(Bin(n, ½) < k).
-    tail, k = 0.0, 0
-    while k < n // 2 and tail + math.comb(n, k) / 2**n <= 0.025:
-        tail += math.comb(n, k) / 2**n
-        k += 1
-    return f"{ratios[max(k - 1, 0)]:.2f} to {ratios[min(n - k, n - 1)]:.2f}"
+    k = max(1, round(binom.ppf(0.025, n, 0.5)))
+    return f"{ratios[k - 1]:.2f} to {ratios[n - k]:.2f}"
 
 
 #: Deterministic numbers first, then memory, then times: what fails soon, fails first.

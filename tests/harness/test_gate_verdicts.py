@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain, repeat
 from math import inf, nan
 
 import pytest
@@ -13,8 +14,6 @@ from gammabar.harness.gate.compare import (
     Finding,
     Gated,
     _agreed as agreed,
-    _count as count,
-    _recurring as recurring,
     _Turn as Turn,
     compare,
 )
@@ -50,6 +49,13 @@ class FakePair:
         return {"time": base, "reference": 1.0}, {"time": head, "reference": self.busy}
 
 
+def finding(gated: Gated, *pairs: FakePair) -> Finding:
+    """What is found about one benchmark; the last pair is asked again and again."""
+    given = chain(pairs, repeat(pairs[-1]))
+    (found,) = compare([gated], given.__next__)
+    return found
+
+
 @pytest.mark.parametrize(
     ("better", "base", "head", "verdict"),
     [
@@ -67,7 +73,7 @@ class FakePair:
     ],
 )
 def test_counts_are_compared_exactly(better, base, head, verdict):
-    found = count(Gated("m.C.track_x", (), better), FakePair(base, head))
+    found = finding(Gated("m.C.track_x", (), better), FakePair(base, head))
     assert (found.verdict, found.confidence) == (verdict, "exact")
 
 
@@ -91,8 +97,7 @@ def test_one_pair_does_all_counts_until_it_breaks():
     ],
 )
 def test_benchmarks_that_one_side_cannot_open(gated, base, head, verdict, said):
-    pair = FakePair(opened=(base, head))
-    found = count(gated, pair) if gated is TRACK else recurring(gated, lambda: pair)
+    found = finding(gated, FakePair(opened=(base, head)))
     assert (found.verdict, found.confidence) == (verdict, said)
 
 
@@ -105,8 +110,7 @@ def test_benchmarks_that_one_side_cannot_open(gated, base, head, verdict, said):
     ],
 )
 def test_benchmarks_that_fail(gated, base, head, said):
-    pair = FakePair(base, head)
-    found = count(gated, pair) if gated is TRACK else recurring(gated, lambda: pair)
+    found = finding(gated, FakePair(base, head))
     assert (found.verdict, found.confidence) == ("failed", said)
 
 
@@ -128,7 +132,7 @@ def test_benchmarks_that_fail(gated, base, head, said):
 )
 def test_a_change_of_time_must_recur(slower, verdict):
     pairs = iter([FakePair(1.0, s) for s in [*slower, 1.0]])
-    found = recurring(TIME, pairs.__next__)
+    (found,) = compare([TIME], pairs.__next__)
     assert (found.verdict, found.rounds) == (verdict, pytest.approx(slower))
     assert len(list(pairs)) == 1
     if verdict == "worse":
@@ -136,9 +140,9 @@ def test_a_change_of_time_must_recur(slower, verdict):
 
 
 def test_the_first_turn_of_a_round_is_not_measured():
-    found = recurring(TIME, lambda: FakePair(1.0, 1.0, cold=9.0))
+    found = finding(TIME, FakePair(1.0, 1.0, cold=9.0))
     assert (found.verdict, found.ratio, found.rounds) == ("same", 1.0, [1.0])
-    found = recurring(TIME, lambda: FakePair(1.0, 1.5, cold=1 / 1.5))
+    found = finding(TIME, *(FakePair(1.0, 1.5, cold=1 / 1.5) for _ in range(3)))
     assert (found.verdict, found.ratio, found.head) == ("worse", 1.5, 1.5)
 
 
@@ -179,12 +183,12 @@ def test_the_interval_holds_the_median_and_ignores_the_extremes():
     ],
 )
 def test_memory_grows_by_a_tenth_and_some_megabytes(base, head, verdict):
-    assert recurring(PEAK, lambda: FakePair(base * MIB, head * MIB)).verdict == verdict
+    assert finding(PEAK, FakePair(base * MIB, head * MIB)).verdict == verdict
 
 
 def test_memory_must_recur():
-    pairs = iter([FakePair(200 * MIB, head * MIB) for head in (300, 200, 200)])
-    assert recurring(PEAK, pairs.__next__).verdict == "same"
+    pairs = (FakePair(200 * MIB, head * MIB) for head in (300, 200, 200))
+    assert finding(PEAK, *pairs).verdict == "same"
 
 
 # the command, with findings that are given
