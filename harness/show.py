@@ -229,7 +229,9 @@ def _closing_line(results: list[Result], summary: dict[str, int], seconds: float
     counts = ", ".join(f"{summary[name]} {name}" for name in Ruling if summary[name])
     failed = f" ({summary['failures']} because a solver failed)" if summary["failures"] else ""
     wrong, total = summary["unexpected"], summary["results"]
-    judgement = f"{wrong} FAILED{failed}" if wrong else "all as expected"
+    statements = len({r.verdict.statement for r in results if not r.as_expected})
+    about = f", of {statements} statement{'s' * (statements != 1)}" if statements != wrong else ""
+    judgement = f"{wrong} FAILED{about}{failed}" if wrong else "all as expected"
     printed = f"; refuted as printed: {severities}" if severities else ""
     return f"{total} verdict{'s' * (total != 1)}: {counts}; {judgement}{printed} ({seconds:.0f} s)"
 
@@ -271,9 +273,13 @@ def _first_wrong(result: Result) -> tuple[bool, int]:
 
 
 def _cause(root: Result) -> object:
-    """What is the same on several problems: the solver, the claim and the mistake."""
-    mistake = re.split("[;:]", root.verdict.hint)[0]  # numbers follow
-    return (root.run.by, root.verdict.statement, mistake) if mistake else root.run
+    """What is the same on several problems: the solver and its mistake; where that is not known,
+    the first wrong step and the claim that it violates."""
+    mistake = re.sub(r"[\d/.]+", "", re.split("[;:]", root.verdict.hint)[0])  # without numbers
+    if not mistake:
+        return root.run
+    claim = root.verdict.statement if "is not that of" in mistake else ""
+    return root.run.by, claim, mistake
 
 
 def _rooted(first: list[Result], *same: list[Result]) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
 
 import gammabar as gb
 from gammabar.harness.registry import everything
-from gammabar.harness.run.tasks import InFile, Registered, Result, Run
-from gammabar.harness.show import attention, show
+from gammabar.harness.run.tasks import InFile, Registered, Result, Run, summarise
+from gammabar.harness.show import attention, show, show_all
 from gammabar.harness.verify.verdict import Verdict
 from gammabar.solvers import Iterate
 
@@ -105,6 +106,21 @@ def test_problems_with_one_cause_share_one_explanation():
     assert first.splitlines()[-1] == "    the same  on rows:1"
     assert "the same" not in other
     assert len(attention(results("", "", ""))) == 3  # an unknown cause is not a common one
+    step, other = results("the step to w_1 is 1/2 times", "the step to w_3 is 2/3 times", "")[:2]
+    other = replace(other, verdict=replace(other.verdict, statement="jst.lemC.3"))
+    assert len(attention([step, other])) == 1  # one cause, which two claims have noticed
+    place = "the step to w_1 is not that of x"
+    step, other = (replace(r, verdict=replace(r.verdict, hint=place)) for r in (step, other))
+    assert len(attention([step, other])) == 2
+
+
+def test_the_last_line_counts_as_the_table_does(capsys):
+    runs = [Run(data, MINE.solver, 50) for data in (PROBLEM, "iris:1,2", "rows:1")]
+    results = [_result("gb.sharp", "refuted", 4, run) for run in runs]
+    show_all(results, summarise(results), 1.0, full=False)
+    shown = capsys.readouterr().out
+    assert "1 FAILED ✗" in shown
+    assert "3 FAILED, of 1 statement" in shown
 
 
 def test_a_run_that_fails_is_explained_once():
