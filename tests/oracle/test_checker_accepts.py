@@ -220,6 +220,15 @@ def test_the_eigenvalue_bound_is_below_every_eigenvalue_however_near_it_is(size)
     assert near > 200
 
 
+def test_bounds_with_many_digits_are_accepted(tmp_path):
+    """Kernels are computed with twice the bits of the claim."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array([1, -1, 1])
+    np.savez(tmp_path / "data.npz", X=X, y=y)
+    problem = gb.load(tmp_path / "data.npz", kernel="rbf:gamma=0.5")
+    gb.solve(problem, digits=100).save(tmp_path / "certificate.json")
+    assert checker.check(str(tmp_path / "certificate.json"), str(tmp_path / "data.npz"))
+
+
 @pytest.mark.parametrize("intercept", ["none", "free", "augmented"])
 def test_light_certificates_of_the_oracle_are_short_and_accepted(intercept, tmp_path):
     rng = np.random.default_rng(1)

@@ -94,6 +94,7 @@ ANYWHERE = {
     "data.classes": '[[0, 1], ["no", "yes"], null, "01", [["0"], ["1"]], ["\\u001b", "1"]]',
     "data.rows": '[{}, "", "01", 0, 1, true, [], [null]]',
     "data.format": '["tsv", null, ["csv"], "csv", "svmlight", "npz", "idx"]',
+    "data.files": '[{"data.csv": 1}, "data.csv", [], [["data.csv"]], null]',
     "data.source": '["x"]',
     "data.name": '[5, null, ["x"]]',
     "geometry": '[{}, null, "linear", [], {"type": "euclidean"}, {"type": ["linear"]},'

@@ -372,6 +372,14 @@ def test_level_zero_balls_contain_the_truth(seed):
     assert [what for what, fine in checks(seed) if not fine] == []
 
 
+def test_a_mean_whose_weights_all_underflow():
+    """Rows (1, 0), (1, ½), (1, −½) and w = (900, 0): σ_i < e^−800, and the mean is (1, 0)."""
+    case = Case(DenseProblem(np.array([[1.0, 0.0], [1.0, 0.5], [1.0, -0.5]]), np.ones(3, int)))
+    mean = LogisticWeights(View(Iterate(0, np.array([900.0, 0.0])), case)).mean()
+    apart = (mean - Vec(case.space, np.array([1.0, 0.0]))).norm()
+    assert apart < 1e-9
+
+
 @pytest.mark.slow
 def test_level_zero_balls_contain_the_truth_many_times():
     made, wrong = missed(100_000)
