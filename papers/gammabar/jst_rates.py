@@ -195,8 +195,8 @@ def _fewer_steps(c, rng, delta):
     \right\rceil \text{ and } \theta_j = \sqrt{\ln(n)/t}, \text{ Algorithm 2 without momentum has }
     \gamma(w_t) \ge \bar\gamma - \epsilon \text{ with probability } 1 - \delta$
 
-    Theorem 4.1 of Ji, Srebro and Telgarsky (2021) has 32 ln n + 64 ln(2/δ) and 32/δ: this is less
-    than 9/16, 1/4 and 1/4 of them, and grows with ln(1/δ), not with 1/δ."""
+    Theorem 4.1 of Ji, Srebro and Telgarsky (2021) has 32 ln n + 64 ln(2/δ) and 32/δ: these
+    are 9/16, 1/4 and at most 1/4 of them, and the last grows with ln(1/δ), not with 1/δ."""
     epsilon = tolerance(c, _RATIOS[delta])
     last = run(c, rng, _enough(c, epsilon, delta), sums=False).last
     return at_most(c.gamma - last.margin, epsilon, "γ̄ − γ(w_t) ≤ ε", where=f"t = {last.t}")
