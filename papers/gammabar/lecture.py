@@ -130,23 +130,7 @@ def _gradient_descent_step(c):
 
     One step from the doubles that were delivered, in balls, up to the rounding that evaluating a
     gradient in doubles cannot avoid."""
-    for target, run, wrong in runs(c, "smooth-gradient-descent"):
-        if wrong:
-            yield fact(False, wrong, where=target.name)
-            continue
-        yield equal(length(column(run[0].w)), 0, "w_0 = 0", where=target.name)
-        eta = 2 / (target.beta + target.lam)
-        for it, after in pairwise(run):
-            w, where = column(it.w), f"{target.name}, t = {it.t}"
-            gradient, terms = target.slope(w), target.summands(w)
-            gap = length(column(after.w) - (w - eta * gradient))
-            size = size_of(length(eta * gradient), upper(length(w) + eta * terms))
-            slip, what = target.step_slip(w), "w_{t+1} = w_t − η∇f(w_t)"
-            yield nothing(gap, what, allowance=slip, size=size, where=where)
-            said = it.extra.get("gradient")
-            if said is not None:
-                slack = 2 * target.slip(w) + TINY
-                yield as_said(said, gradient, "∇f(w_t)", where, slack, terms)
+    return _descends(c, "smooth-gradient-descent", "w_{t+1} = w_t − η∇f(w_t)", momentum=False)
 
 
 @ours.direct(
@@ -164,35 +148,43 @@ def _accelerated_step(c):
 
     The lecture names the method and does not print it. v_t is made anew from the delivered w_t and
     w_{t−1}; where the solver delivers v_t, momentum and gradient, they are checked too."""
-    for target, run, wrong in runs(c, "accelerated-gradient-descent"):
+    what = "w_{t+1} = v_t − ∇f(v_t)/β"
+    return _descends(c, "accelerated-gradient-descent", what, momentum=True)
+
+
+def _descends(c, name, what, momentum):
+    """w_{t+1} = v_t − η∇f(v_t), and what the solver says of v_t and of the gradient there."""
+    for target, run, wrong in runs(c, name):
         if wrong:
             yield fact(False, wrong, where=target.name)
             continue
         yield equal(length(column(run[0].w)), 0, "w_0 = 0", where=target.name)
         root = sqrt(target.kappa)
-        share = (root - 1) / (root + 1)
+        eta = 1 / target.beta if momentum else 2 / (target.beta + target.lam)
         for before, it, after in zip([run[0], *run], run, run[1:], strict=False):
             w, back, where = column(it.w), column(before.w), f"{target.name}, t = {it.t}"
-            v = w + share * (w - back)
-            # share is off by a few units (√κ − 1 may cancel), and v by that times w − back.
-            off = 16 * ROUNDOFF * (upper(length(w)) + upper(length(back))) + TINY
+            v, off, parts = w, 0.0, upper(length(w))
+            if momentum:
+                share = (root - 1) / (root + 1)
+                v, parts = w + share * (w - back), upper(length(w) + length(back))
+                # share is off by a few units (√κ − 1 may cancel), and v by that times w − back.
+                off = 16 * ROUNDOFF * parts + TINY
             gradient, terms = target.slope(v), target.summands(v)
-            gap = length(column(after.w) - (v - 1 / target.beta * gradient))
+            gap = length(column(after.w) - (v - eta * gradient))
             # A gradient step from a point that is off by `off` ends off by at most twice that.
-            slip, parts = target.step_slip(v) + 2 * off, upper(length(w) + length(back))
-            moved = length(v - w - 1 / target.beta * gradient)
-            size = size_of(moved, parts + upper(terms / target.beta))
-            yield nothing(gap, "w_{t+1} = v_t − ∇f(v_t)/β", allowance=slip, size=size, where=where)
-            # Where the solver delivers them: v_t, v_t − w_t and ∇f(v_t).
+            slip = target.step_slip(v) + 2 * off
+            size = size_of(length(v - w - eta * gradient), parts + upper(eta * terms))
+            yield nothing(gap, what, allowance=slip, size=size, where=where)
+            # Where the solver delivers them: the gradient, and v_t and v_t − w_t.
             steep = 2 * target.slip(v) + 2 * upper(target.beta) * off
-            beta = upper(target.beta * parts)
-            for what, said, wanted, slack, numbers in (
-                ("v_t", it.extra.get("v"), v, off, parts),
-                ("v_t − w_t", it.momentum, v - w, 2 * off, parts),
-                ("∇f(v_t)", it.extra.get("gradient"), gradient, steep, terms + beta),
-            ):
-                if said is not None:
-                    yield as_said(said, wanted, what, where, slack + TINY, numbers)
+            numbers = terms + (upper(target.beta * parts) if momentum else 0.0)
+            said = [("the gradient", it.extra.get("gradient"), gradient, steep, numbers)]
+            if momentum:
+                said.append(("v_t", it.extra.get("v"), v, off, parts))
+                said.append(("v_t − w_t", it.momentum, v - w, 2 * off, parts))
+            for part, told, wanted, slack, numbers in said:
+                if told is not None:
+                    yield as_said(told, wanted, part, where, slack + TINY, numbers)
 
 
 @ours.direct(

@@ -14,7 +14,7 @@ import numpy as np
 from gammabar.papers.claims import *
 from gammabar.papers.ramdas_pena_2015.algorithms import line_search, mixed, smoothed_alpha
 from gammabar.papers.ramdas_pena_2015.quantities import *
-from gammabar.papers.ramdas_pena_2015.section6 import counts_of
+from gammabar.papers.ramdas_pena_2015.section6 import Calls, counts_of
 from gammabar.problems import KernelProblem
 
 own = Claims("gb", unit=True)
@@ -346,27 +346,12 @@ def _snkpvn_step(now, before, c):
     return method.moved(now, before, here, last, before.t) + found
 
 
-class _Calls:
-    """q of the call that an iterate is in, and of the call before."""
-
-    def __init__(self, case):
-        self.q = self.last = uniform(case.n)
-        self._before: Any = None
-
-    def update(self, it):
-        if self._before is not None and claimed_number(it.extra.get("inner")) == 0:
-            returned = weights_of(self._before, "p")
-            if returned is not None:
-                self.last, self.q = self.q, returned
-        self._before = it
-
-
 @steps.step(
     "rp.isnkpvn.step",
     "Algorithm 7 as printed",
     Method("isnkpvn"),
     has(gamma=1, epsilon=0),
-    _Calls,
+    Calls,
 )
 def _isnkpvn_step(now, before, c):
     r"""Every iterate of ISNKPVN is the step from the one before, or starts a new call from what the
@@ -374,7 +359,7 @@ def _isnkpvn_step(now, before, c):
 
     $q_0 = \mathbf{1}_n/n,\ \delta_t = \|q_t\|_G/\gamma,\ q_{t+1} = SNKPVN(q_t, \delta_t);\text{
     halt if } \delta_t < \epsilon$"""
-    calls, here, (outer, k), delta = c.history(_Calls), _pair(now), counts_of(now), _delta_of(now)
+    calls, here, (outer, k), delta = c.history(Calls), _pair(now), counts_of(now), _delta_of(now)
     method, gamma = _near(calls.q), number(c.solver.gamma)
     yield from method.stated(now, here[0], k)
     # δ_t = ‖q_t‖_G/γ, by squares: the norm is the root of a sum that may cancel.
@@ -401,7 +386,9 @@ def _continued(now, before, c, calls, here):
     if _says_returned(before):
         again = calls_more == 1 and k == 0
         yield fact(again, "the next call starts when p_k was returned")
-        square = combined_square(before, calls.last) / number(c.solver.gamma) ** 2
+        if not again:
+            return
+        square = combined_square(before, calls.last_q) / number(c.solver.gamma) ** 2
         yield _compared(before, number(c.solver.epsilon) ** 2, square, "it goes on, so δ_t² ≥ ε²")
         yield went_on(before, before.t)
         yield from method.started(now, here, "q_t")

@@ -19,21 +19,8 @@ from gammabar.papers.lecture.sgd import *
 
 
 @lec.direct(
-    "thm1", "Theorem 1", PLAIN, Erratum("substance", "thm1.fixed"), kind="anytime", inputs=QUADRATIC
+    "thm1", "Theorem 1", PLAIN, Erratum("substance", ".fixed"), kind="anytime", inputs=QUADRATIC
 )
-def _gradient_descent_rate_as_printed(c):
-    r"""Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/(2T).
-
-    $f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2T}$"""
-    what = "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/(2T)"
-    return rates(c, "smooth-gradient-descent", lambda f, T, B: [_excess(f, T, B) / T], what)
-
-
-def _excess(f, T, B):
-    """e^{−T/κ} B²β/2."""
-    return exp(-T / f.kappa) * B**2 * f.beta / 2
-
-
 @lec.direct(
     "thm1.fixed",
     "Theorem 1, without the 1/T",
@@ -42,17 +29,21 @@ def _excess(f, T, B):
     problems=PROBLEMS,
     inputs=QUADRATIC,
     slower="smooth-gradient-descent/steps-shrink",
+    instead={"/(2T)": "/2 after T updates", "{2T}": "{2}"},
+    note="Nesterov (2004), Theorem 2.1.15: ‖w_T − w*‖ ≤ ((κ−1)/(κ+1))^T B, smoothness gives"
+    " f(w_T) − f(w*) ≤ (β/2)‖w_T − w*‖², and ((κ−1)/(κ+1))² ≤ e^{−4/(κ+1)} ≤ e^{−1/κ}. This is also"
+    " what the text goes on with: error ε after κ log(B²β/(2ε)) iterations.",
 )
-def _gradient_descent_rate(c):
-    r"""Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/2 after T updates.
+def _gradient_descent_rate(c, printed):
+    r"""Gradient descent with step 2/(β + λ): f(w_T) − f(w*) ≤ exp(−T/κ) B²β/(2T).
 
-    $f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2}$
+    $f(w_T) - f(w^*) \leq \exp\left(-\frac{T}{\kappa}\right) \frac{B^2\beta}{2T}$"""
 
-    Nesterov (2004), Theorem 2.1.15: ‖w_T − w*‖ ≤ ((κ−1)/(κ+1))^T B, smoothness gives
-    f(w_T) − f(w*) ≤ (β/2)‖w_T − w*‖², and ((κ−1)/(κ+1))² ≤ e^{−4/(κ+1)} ≤ e^{−1/κ}. This is
-    also what the text goes on with: error ε after κ log(B²β/(2ε)) iterations."""
-    what = "f(w_T) − f(w*) ≤ e^{−T/κ} B²β/2"
-    return rates(c, "smooth-gradient-descent", lambda f, T, B: [_excess(f, T, B)], what)
+    def bound(f, T, B):
+        return [exp(-T / f.kappa) * B**2 * f.beta / (2 * T if printed else 2)]
+
+    what = f"f(w_T) − f(w*) ≤ e^{{−T/κ}} B²β/{'(2T)' if printed else '2'}"
+    return rates(c, "smooth-gradient-descent", bound, what)
 
 
 @lec.direct(

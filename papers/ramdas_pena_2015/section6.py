@@ -251,7 +251,7 @@ def _lem9_solution(case):
 # ISNKPVN
 
 
-class _Calls:
+class Calls:
     """The loops of ISNKPVN: `q` and `last_q` are the q_t of this call and of the one before, and
     `wrong` says what is wrong at this iterate with the counts that the solver claims.
 
@@ -331,18 +331,18 @@ def counts_of(it: View) -> tuple[int, int]:
 def _counts(it: View, case: Case) -> tuple[int, int, list[Relation]]:
     """The same, and what is wrong with them."""
     it.claim("p")
-    return *counts_of(it), case.history(_Calls).wrong
+    return *counts_of(it), case.history(Calls).wrong
 
 
 loops = unit.sharing(
     Method("isnkpvn", assumes=(has(gamma=1, epsilon=0), norm_one)),
-    _Calls,
+    Calls,
     kind="stopping",
     waits=lambda it, case: "" if it.extra.get("halt") else "the method has not halted yet",
 )
 
 
-@unit.bound("eq15", "equation (15)", Method("isnkpvn"), has(gamma=1), _Calls)
+@unit.bound("eq15", "equation (15)", Method("isnkpvn"), has(gamma=1), Calls)
 def _eq15(it, case):
     r"""Each call of ISNKPVN returns a q_{t+1} with ‖q_{t+1}‖_G ≤ δ_t ≤ ‖q_0‖_G/γ^{t+1}.
 
@@ -352,7 +352,7 @@ def _eq15(it, case):
     to the rounding of that is no refutation."""
     outer, inner, wrong = _counts(it, case)
     yield from wrong
-    calls: _Calls = case.history(_Calls)
+    calls: Calls = case.history(Calls)
     if inner or not outer or calls.q is None or calls.last_q is None:
         return
     shrunk, rounding = number(case.solver.gamma) ** 2, 4 * carried(it, it.t)
@@ -447,7 +447,7 @@ def _thm4_2(it, case):
     steps; ISNKPVN finds an } \epsilon\text{-solution in at most
     }\frac{\log(1/\epsilon)}{\log(\gamma)} \text{ outer loops}$"""
     outer, inner, wrong = _counts(it, case)
-    epsilon, q = case.solver.epsilon, case.history(_Calls).q
+    epsilon, q = case.solver.epsilon, case.history(Calls).q
     yield from wrong
     what = "iterations of this call ≤ 2√2 · √n/ε"
     yield at_most(inner, _steps(case) / number(epsilon), what)
@@ -482,7 +482,7 @@ def _thm4_2_fixed(it, case):
     if outer:
         loops = _loops(case, case.solver.epsilon)
         yield at_most(outer, loops, "outer loops before this one ≤ log(1/ε)/log γ")
-    q, gamma = case.history(_Calls).q, number(case.solver.gamma)
+    q, gamma = case.history(Calls).q, number(case.solver.gamma)
     if q is None:
         return
     length, root, margin = combined_norm(it, q), _steps(case), rho(case)

