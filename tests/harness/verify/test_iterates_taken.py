@@ -253,9 +253,7 @@ class Spoils(DualAcceleration):
                 buffer[:] = np.nan
 
 
-@pytest.mark.parametrize("together", [1, 2, 3])
-def test_a_solver_that_updates_in_place_is_judged_like_any_other(together, monkeypatch):
-    monkeypatch.setattr(Case, "together", together)
+def test_a_solver_that_updates_in_place_is_judged_like_any_other():
     about = about_algorithm_1()
     plain, borrowed = (
         [v.verdict for v in check_run(Case(gb.load(PLANTED), solver, unit=True), about, 30)]
