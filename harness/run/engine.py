@@ -549,9 +549,8 @@ def time_limit(seconds: float, file: str) -> Iterator[None]:
         stack.reverse()
         if any(COMPILER in Path(step.filename).parts for step in stack):
             return  # its callbacks would print and swallow an exception; the next alarm comes soon
-        raise limit.passed(place_in(stack, file))
+        raise Limit(seconds).passed(place_in(stack, file))
 
-    limit = Limit(seconds)
     before: Any = signal.signal(signal.SIGALRM, late)
     # Again and again, should a solver swallow the first or another statement go on.
     signal.setitimer(signal.ITIMER_REAL, seconds, GRACE / 2)
