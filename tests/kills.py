@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,12 @@ def resumed(trials: int, sign: signal.Signals, rng: random.Random) -> Iterator[s
             _, said = process.communicate()
             again = start(command)
             out, more = again.communicate()
+            name = f"{sign.name} {trial + 1} of {trials}, after {moment:.2f} of {whole:.2f} s"
+            print(f"{name}: exit code {process.returncode}", flush=True)
             if "Traceback" in said + more:
-                yield f"{sign.name} after {moment:.2f} s: {said}{more}"
+                yield f"{name}: {said}{more}"
             elif again.returncode != 0 or answer(out) != truth:
-                yield f"{sign.name} after {moment:.2f} s, trial {trial}: other results; {more}"
+                yield f"{name}: other results; {more}"
 
 
 @contextlib.contextmanager
@@ -141,13 +144,15 @@ def main() -> int:
     options = parser.parse_args()
     print(f"seed {options.seed}")
     rng = random.Random(options.seed)
-    wrong = [
-        *resumed(options.trials, signal.SIGKILL, rng),
-        *resumed(options.trials // 3, signal.SIGINT, rng),
-        *on_cluster(options.dask, rng),
-    ]
-    print(*wrong, f"{len(wrong)} faults", sep="\n")
-    return 1 if wrong else 0
+    searches = [resumed(options.trials, signal.SIGKILL, rng)] if options.trials else []
+    searches += [resumed(options.trials // 3, signal.SIGINT, rng)] if options.trials else []
+    searches += [on_cluster(options.dask, rng)] if options.dask else []
+    faults = 0
+    for fault in chain.from_iterable(searches):
+        print(f"FAULT {fault}", flush=True)
+        faults += 1
+    print(f"{faults} faults")
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
