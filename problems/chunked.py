@@ -243,29 +243,39 @@ class ScatteredProblem(LinearProblem):
     def where(self) -> str:
         """How many chunks there are, how large all are together, and where, in words."""
         chunks = self.points.chunks
-        size = gigabytes(self.points.values * chunks.dtype.itemsize)
+        size = gigabytes(self.points.size * chunks.dtype.itemsize)
         return f"{len(chunks.lengths)} chunks, {size} in all, {chunks.place}"
 
 
-class _Rows:
-    """The matrix, as far as one may look at it: some rows at a time."""
+class ScatteredPoints:
+    """Points in chunks: what `points.Points` offers, chunk by chunk.
+
+    They stand for their own matrix, of which one may look at some rows at a time.
+    """
 
     ndim = 2
 
-    def __init__(self, points: ScatteredPoints) -> None:
-        self._points = points
-        self.shape, self.dtype = points.shape, points.chunks.dtype
-        self.size = self.shape[0] * self.shape[1]
+    def __init__(self, chunks: Chunks) -> None:
+        self.chunks = chunks
+        self.shape, self.dtype = chunks.shape, chunks.dtype
+        self.size = self.values = self.shape[0] * self.shape[1]  # values are at most so many
+        self._ends = np.cumsum(chunks.lengths)
+        self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
+        self.extremes: tuple[Any, Any] = (0, 0)  # set by `largest`
+        self._kept: dict[int, Array] = {}
+
+    @property
+    def X(self) -> Self:
+        """The matrix."""
+        return self
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, rows: Any) -> Any:
         if isinstance(rows, slice):
-            return self._points.rows(np.arange(*rows.indices(len(self))))
-        if np.ndim(rows) == 0:
-            return self._points.rows(np.array([rows]))[0]
-        return self._points.rows(np.asarray(rows))
+            return self.rows(np.arange(*rows.indices(len(self))))
+        return self.rows(np.array([rows]))[0] if np.ndim(rows) == 0 else self.rows(rows)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         size = self.size * self.dtype.itemsize
@@ -276,25 +286,11 @@ class _Rows:
 
     def min(self) -> Any:
         """The smallest value."""
-        return self._points.extremes[0]
+        return self.extremes[0]
 
     def max(self) -> Any:
         """The largest value."""
-        return self._points.extremes[1]
-
-
-class ScatteredPoints:
-    """Points in chunks: what `points.Points` offers, chunk by chunk."""
-
-    def __init__(self, chunks: Chunks) -> None:
-        self.chunks = chunks
-        self.shape = chunks.shape
-        self.values = self.shape[0] * self.shape[1]  # at most
-        self._ends = np.cumsum(chunks.lengths)
-        self.longest = np.zeros(0, dtype=np.int64)  # set by `largest`
-        self.extremes: tuple[Any, Any] = (0, 0)  # set by `largest`
-        self._kept: dict[int, Array] = {}
-        self.X = _Rows(self)
+        return self.extremes[1]
 
     def rows(self, rows: Array) -> Any:
         """The chosen rows as they are stored, from the chunks that have them."""
@@ -314,7 +310,7 @@ class ScatteredPoints:
 
     def _bytes(self, rows: int) -> int:
         """What so many rows take, if they are dense."""
-        return rows * self.shape[1] * self.chunks.dtype.itemsize
+        return rows * self.shape[1] * self.dtype.itemsize
 
     def _brought(self, rows: Array) -> Any:
         """The chosen rows, whatever is kept of them."""
@@ -324,7 +320,7 @@ class ScatteredPoints:
         own = {k: (wanted[place == k] - starts[k],) for k in np.unique(place).tolist()}
         found = self.chunks.each(_take, (), own)
         if not found:
-            return np.empty((0, self.shape[1]), self.chunks.dtype)
+            return np.empty((0, self.shape[1]), self.dtype)
         if any(is_sparse(part) for part in found):
             from scipy.sparse import vstack
 

@@ -54,9 +54,7 @@ Download = Callable[[Path], dict[str, Array]]
 _TIMEOUT = 600  # seconds for a download as a whole
 _SILENCE = 60  # seconds without an answer
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-#: What else a download that went wrong may raise, beside OSError.
 _UNEXPECTED = (ProblemError, KeyError, zipfile.BadZipFile, tarfile.TarError, zlib.error)
-_FAILED = (EOFError, ValueError, TypeError, IndexError, ImportError)
 
 
 @dataclass(frozen=True)
@@ -136,34 +134,21 @@ def fetch(
         place, get = archive.name, lambda _: _decode_eurosat(archive)
     progress(f"{name}: trying {place}")
     try:
-        arrays = _arrays(dataset, get)
-    except DownloadError as error:
-        raise ProblemError(_not_fetched(dataset, folder, f"{place}: {error}")) from None
-    except OSError as error:
-        raise ProblemError(_no_room(error, Path(tempfile.gettempdir()))) from None
+        with tempfile.TemporaryDirectory(prefix="gammabar-") as work:
+            arrays = get(Path(work))
+        _check(dataset, arrays)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise ProblemError(_no_room(error, Path(tempfile.gettempdir()))) from None
+        reason = str(getattr(error, "reason", error)) or type(error).__name__
+        reason = f"unexpected contents ({error})" if isinstance(error, _UNEXPECTED) else reason
+        raise ProblemError(_not_fetched(dataset, folder, f"{place}: {reason}")) from None
     try:
         paths = _store(dataset, folder, arrays)
     except OSError as error:
         raise ProblemError(_no_room(error, folder)) from None
     progress(f"{name}: stored in {folder}")
     return list(paths)
-
-
-def _arrays(dataset: Dataset, get: Download) -> dict[str, Array]:
-    """What is downloaded, after it was compared with the sums; a full disk is for the caller."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="gammabar-") as work:
-            arrays = get(Path(work))
-        _check(dataset, arrays)
-        return arrays
-    except _UNEXPECTED as error:
-        raise DownloadError(f"unexpected contents ({error})") from None
-    except OSError as error:
-        if error.errno in _FULL:
-            raise
-        raise DownloadError(str(getattr(error, "reason", error))) from None
-    except _FAILED as error:
-        raise DownloadError(str(error) or type(error).__name__) from None
 
 
 def _check(dataset: Dataset, arrays: dict[str, Array]) -> None:

@@ -80,13 +80,6 @@ inner        |err| <= |v|_1 |w|_1 (value + (2 n + 8) u R^2) + |v|_1 (that eta) +
 norm         the square root of <w, w> and that error; G is only semidefinite, so close to zero
              it is the square root of the error.
 
-Softmin
--------
-`smallest` errs like the scores, by E say. q = softmax(-s / T) of the computed scores s is off by a
-factor of at most 1 + (2 n + 24) u + 4 u max_i (s_i - smallest) / T, and by one of exp(2 E / T) from
-that of the true scores; log-sum-exp by E / T + (n + 24) u + 2 u |smallest| / T. No statement of a
-paper is judged by these: the court takes weights as given, or computes them in balls.
-
 References
 ----------
 .. [1] N. J. Higham (2002), Accuracy and Stability of Numerical Algorithms, Sections 2.2 and 3.1.

@@ -464,7 +464,9 @@ def with_plain_options(solver: Any) -> Any:
     computation without error bounds.
     """
     inside = solver._solver if isinstance(solver, CountedSolver) else solver
-    named = [(n, v) for n, v in inspect.getmembers_static(inside) if isinstance(v, np.generic)]
+    attributes = [*map(vars, reversed(type(inside).__mro__)), getattr(inside, "__dict__", {})]
+    found = {name: value for some in attributes for name, value in some.items()}
+    named = [(n, v) for n, v in found.items() if isinstance(v, np.generic)]
     plain = {n: v.item() for n, v in named if v.dtype.itemsize <= 8 and not n.startswith("_")}
     changed = with_options(solver, **plain) if plain else solver
     if changed is None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import array
 import math
 import subprocess
 import sys
 import warnings
-from collections import UserList, deque
-from fractions import Fraction
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -173,47 +171,7 @@ def test_importing_the_package_is_cheap():
         _ = problems.nonsense
 
 
-# --- containers, rows and labels drawn at random ---------------------------------------------
-
-ROWS: dict[str, Any] = {
-    "list": list,
-    "tuple": tuple,
-    "deque": deque,
-    "UserList": UserList,
-    "array.array": lambda row: array.array("q" if isinstance(row[0], int) else "d", row),
-    "Series": pd.Series,
-    "Series with labels": lambda row: pd.Series(row, index=range(7, 7 + len(row))),
-    "memoryview": lambda row: memoryview(ROWS["array.array"](row)),
-    "ndarray": np.array,
-    "0-d arrays": lambda row: [np.array(v) for v in row],
-    "scalars": lambda row: [np.int64(v) if isinstance(v, int) else np.float64(v) for v in row],
-}
-OUTER: dict[str, Any] = {"list": list, "tuple": tuple, "deque": deque, "UserList": UserList}
-numbers = st.integers(-4, 4).map(lambda k: 2**53 + k) | st.integers(-5, 5)
-
-
-@given(
-    st.lists(numbers, min_size=2, max_size=2),
-    st.lists(st.sampled_from([0.5, -0.25, 2.0**60]), min_size=2, max_size=2),
-    st.sampled_from(sorted(ROWS)),
-    st.sampled_from(sorted(OUTER)),
-    st.booleans(),
-)
-def test_points_are_the_numbers_given(a: Any, b: Any, rows: str, outer: str, mixed: bool) -> None:
-    """A row of integers above a row of doubles, or both in each row."""
-    table = [[a[0], b[0]], [a[1], b[1]]] if mixed else [a, b]
-    if mixed and rows in ("array.array", "memoryview", "ndarray", "Series", "Series with labels"):
-        return  # these have one type themselves, and round before anybody is asked
-    X = OUTER[outer]([ROWS[rows](row) for row in table])
-    try:
-        problem = from_arrays(X, [1, -1])
-    except ProblemError as refused:
-        assert "2^53" in str(refused) or "rounded" in str(refused)
-        assert any(int(float(v)) != v for v in a)
-        return
-    found = [[Fraction(v) for v in row] for row in problem.X.tolist()]
-    assert found == [[Fraction(v) for v in row] for row in table]
-
+# --- labels drawn at random ------------------------------------------------------------------
 
 labels = (
     st.integers(-3, 3)

@@ -82,29 +82,6 @@ def test_the_oracle_says_the_same(tmp_path_factory, data, intercept, sparse):
         _same(gb.solve(there), here)
 
 
-@settings(max_examples=80, deadline=None)
-@given(points(), st.sampled_from([0.1, 1.0, 7.0]), st.data())
-def test_operations_are_those_of_the_rows(tmp_path_factory, data, temperature, draws):
-    X, y, rows = data
-    dense = from_arrays(X, y).unit()
-    chunks = from_arrays(_on_disk(tmp_path_factory.mktemp("chunks"), X, rows), y).unit()
-    assert chunks.radius == dense.radius
-    small = st.floats(-2, 2)
-    w = np.array(draws.draw(st.lists(small, min_size=X.shape[1], max_size=X.shape[1])))
-    q = np.array(draws.draw(st.lists(small, min_size=len(X), max_size=len(X))))
-    near = {"rtol": 1e-12, "atol": 1e-12}
-    np.testing.assert_allclose(chunks.scores(w), dense.scores(w), **near)
-    np.testing.assert_allclose(chunks.combine(q), dense.combine(q), **near)
-    ours, theirs = chunks.softmin(w, temperature), dense.softmin(w, temperature)
-    np.testing.assert_allclose(ours.pull, theirs.pull, **near)
-    assert ours.smallest == pytest.approx(theirs.smallest, abs=1e-12)
-    assert ours.logsumexp == pytest.approx(theirs.logsumexp, abs=1e-11)
-    some = np.array(draws.draw(st.lists(st.integers(0, len(X) - 1), min_size=1, max_size=5)))
-    np.testing.assert_array_equal(chunks.gram(some), dense.gram(some))
-    assert (chunks.row(int(some[0])) == dense.row(int(some[0]))).all()
-    assert (chunks.X[some] == X[some]).all()
-
-
 SOLVERS = [gb.solvers.DualAcceleration(), gb.solvers.Perceptron(), gb.solvers.BatchPerceptron()]
 
 
