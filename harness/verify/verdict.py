@@ -111,7 +111,7 @@ class Verdict:
     #: Of a claim that holds: iterates by which a solver that never moves would have failed. 0: the
     #: pass is vacuous. None where that was not asked.
     informative: int | None = None
-    #: The last t up to which a solver that never moves is known not to fail.
+    #: The last t at which a solver that stays at 0, w_0 or w_1 is known to obey it.
     vacuous_to: int | None = None
     #: A few points of what was compared, for pictures.
     curve: tuple[Point, ...] = field(default=(), repr=False)
