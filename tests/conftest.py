@@ -21,6 +21,10 @@ settings.register_profile(
 settings.register_profile("random", settings.get_profile("gammabar"), derandomize=False)
 
 
+#: A user's own settings of Git are not read: they may ask for signed commits.
+os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the profile: random examples where a seed is given, and the same ones elsewhere."""
     seed = config.getoption("--hypothesis-seed", None)

@@ -151,13 +151,13 @@ def frobenius(M: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("roundings", [0, 8])
-@pytest.mark.parametrize("shift", [0.0, 0.25])
+@pytest.mark.parametrize("shift", [0.0, 0.25, 1000.0, -50.0])
 def test_the_residual_of_a_factor(roundings: int, shift: float):
     """‖E‖ and (n + 8 + roundings) roundoffs of ‖R‖² + (1 + roundings) ‖M‖ + n |shift|."""
     A = np.random.default_rng(3).standard_normal((4, 6))
-    M, n = A @ A.T, 4
+    M, n = A @ A.T + 100 * np.eye(4), 4
     R = np.linalg.cholesky(M + shift * np.eye(n))
-    sizes = float((R * R).sum()) + (1 + roundings) * frobenius(M) + shift * n
+    sizes = float((R * R).sum()) + (1 + roundings) * frobenius(M) + abs(shift) * n
     seen = frobenius(M + shift * np.eye(n) - R @ R.T)
     wanted = seen + (n + 8 + roundings) * U * sizes
     assert wanted <= enclosure._residual(M, shift, roundings) <= 1.1 * wanted
