@@ -178,7 +178,7 @@ def _curve(data: str, label: str, last: int) -> Numbers:
     """
     problem = load(data, multiclass=True, kernel=_KERNEL).unit()
     solver = Registered(_solver(label, problem.n, last)).open()
-    found: Numbers = {"n": problem.n, "t": [], "margin": [], "bound": []}
+    found: Numbers = {"t": [], "margin": [], "bound": []}
     wanted, mean = set(logarithmic(last)), np.zeros(problem.n)
     for iterate in islice(solver.iterates(problem, np.random.default_rng(0)), last + 1):
         t, scores = iterate.t, iterate.extra["scores"]
@@ -190,8 +190,7 @@ def _curve(data: str, label: str, last: int) -> Numbers:
             found["t"].append(t)
             found["margin"].append(float(scores.min()) / length if length else 0.0)
             found["bound"].append(length / float(iterate.w.sum()))
-    used = np.reshape(iterate.w, (len(problem.y), -1)).any(axis=1)
-    return found | {"points": int(used.sum()), "afresh": problem.margin(iterate.w)}
+    return found | {"afresh": problem.margin(iterate.w)}
 
 
 def _parts_3(quick: bool) -> _Parts:
@@ -357,8 +356,6 @@ def _kernel(setting: _Setting, seed: int, model: Any, X: Any, y: Any, T: Any, z:
     return {
         "γ̄": truth.gamma_raw,
         "exact": truth.exact,
-        "deficit": float(truth.deficit),
-        "support": len(truth.support),
         "error": error(truth.q) if truth.separable else None,
         "algorithm": curve,
     }

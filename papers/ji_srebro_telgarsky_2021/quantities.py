@@ -368,13 +368,6 @@ def step_follows(it: View, case: Case) -> Relation:
     return moved(it.here, past.it.here, past.step, what, seen.step_drift(past))
 
 
-def momentum_follows(it: View, case: Case) -> Relation:
-    """That the momentum which the solver claims is Σ_j j/(t+1) Aᵀq_j, for λ_t = 2/(t + 2)."""
-    seen: Sequences = case.history(Sequences)
-    what, drift = "g_t = Σ_j j/(t+1) Zᵀq_j", seen.momentum_drift
-    return same(it.once(claimed_momentum), seen.now.weighted, what, drift, 1 / (it.t + 1))
-
-
 # Optima in rational arithmetic
 
 

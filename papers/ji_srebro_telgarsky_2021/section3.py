@@ -34,6 +34,13 @@ def _margin_rate(it, c):
     return at_most(c.gamma - it.margin, rate(c, it.t, c.gamma), "γ̄ − γ(w_t) ≤ the rate")
 
 
+def _momentum_follows(it: View, case: Case) -> Relation:
+    """That the momentum which the solver claims is Σ_j j/(t+1) Aᵀq_j, for λ_t = 2/(t + 2)."""
+    seen: Sequences = case.history(Sequences)
+    what, drift = "g_t = Σ_j j/(t+1) Zᵀq_j", seen.momentum_drift
+    return same(it.once(claimed_momentum), seen.now.weighted, what, drift, 1 / (it.t + 1))
+
+
 @followed.bound("thm3.1.2", "Theorem 3.1(2)", THEOREM_3_1, slower=PLAIN_AVERAGE)
 def _squared_margin(it, c):
     r"""4‖g_t‖²/t² − 8 ln n/(t+1)² ≤ γ̄² ≤ 4‖g_t‖²/t² for all t ≥ 1, for any data.
@@ -47,7 +54,7 @@ def _squared_margin(it, c):
     length = c.history(Sequences).now.g.norm() if g is None else g.norm(exact=it.level > 0)
     top, square = 4 * length * length / t**2, c.gamma_squared
     return [
-        *([] if g is None else [it.once(momentum_follows)]),
+        *([] if g is None else [it.once(_momentum_follows)]),
         at_most(top - square, 8 * c.log_n / (t + 1) ** 2, "4‖g_t‖²/t² − γ̄² ≤ 8 ln n/(t+1)²"),
         at_most(square, top, "γ̄² ≤ 4‖g_t‖²/t²"),
     ]
@@ -261,7 +268,7 @@ def _momentum_is_a_sum(it, c):
         what, drift = "g_t = Σ_j j/(t+1) Zᵀq_j", seen.momentum_drift
         return same(g, seen.now.weighted, what, drift, 1 / (it.t + 1))
     it.claim("momentum")
-    return it.once(momentum_follows)
+    return it.once(_momentum_follows)
 
 
 def _same_space(case: Case) -> str | None:

@@ -8,14 +8,45 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 from gammabar.papers.claims import *
 from gammabar.papers.tyurin_2024.quantities import *
 
+
+class _Start:
+    """Whether t ≤ t*, the first moment at which the data are separated; and θ_1.
+
+    `early` says whether θ_0, …, θ_{t−1} do not separate the data; None if that is not known.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.early: Trit = True
+        self._first: Any = None
+        self._now: Any = None
+
+    def update(self, it: View) -> None:
+        it.keep()
+        before, self._now = self._now, it
+        if before is not None and self.early is not False:
+            self.early = before.misses if self.early else False if before.misses is False else None
+        if it.t == 1:
+            self._first = it
+
+    def first(self, it: View) -> View:
+        """θ_1, at the level of this iterate."""
+        return self._first.at(it.level) if it.level else self._first
+
+    def doubt(self) -> Iterator[Relation]:
+        """A relation without an answer, where it is not known whether t ≤ t*."""
+        if self.early is None:
+            yield fact(None, "whether θ_0, …, θ_t do not separate the data")
+
+
 # Appendix B
 
 
-class _Slips(Start):
+class _Slips(_Start):
     """What rounding may have taken of the gain of the last step, and of all steps so far."""
 
     last, all = 0.0, 0.0
@@ -209,7 +240,7 @@ def _step_goes_along(now, before, c):
     "eq10",
     "Appendix C, equation (10) and the line before it",
     NORMALIZED,
-    Start,
+    _Start,
     since=1,
     at_rest="it is true of every θ that does not separate the data",
 )
@@ -221,7 +252,7 @@ def _step_goes_back_little(now, before, c):
     \right) \le \log(2n-1) \quad \text{for } t < t^*$
 
     Of a step as delivered, while nothing has separated the data."""
-    start, n, most = c.history(Start), now.n, log(2 * now.n - 1)
+    start, n, most = c.history(_Start), now.n, log(2 * now.n - 1)
     yield from start.doubt()
     if not start.early:
         return
@@ -251,7 +282,7 @@ def _step_goes_back_little(now, before, c):
     NORMALIZED,
     separable,
     known_optimum,
-    Start,
+    _Start,
     since=1,
 )
 def _approaches(now, before, c):
@@ -265,7 +296,7 @@ def _approaches(now, before, c):
 
     α is that of tyurin.appC.alpha.fixed, with which −2αμ + 2 log(2n−1)/γ + R² = −αμ. One
     row attains it, so a proved bound on the rounding of one step is added."""
-    start, t = c.history(Start), now.t
+    start, t = c.history(_Start), now.t
     yield from start.doubt()
     if not start.early:
         return

@@ -32,7 +32,6 @@ Array = NDArray[np.float64]
 _BLOCK = 1024
 #: Above this many rows their Gram matrix takes too much memory.
 _MOST = 6000
-_TINY = 2.0**-60
 
 
 class Method(NamedTuple):
@@ -53,39 +52,28 @@ class Method(NamedTuple):
 
 
 class _Rows:
-    """Signed rows of bytes, each some times, and their products."""
+    """Signed rows of bytes, each some times, and products with their Gram matrix."""
 
     def __init__(self, pixels: Any, y: Any, times: Any) -> None:
         k, d = pixels.shape
         self.times = np.asarray(times, dtype=np.float64)
         self.n = int(self.times.sum())
         y = np.asarray(y, dtype=np.float64)[:, None]
-        self._A = scaled(pixels) * y if k > min(_MOST, 2 * d) else np.empty((0, 0))
-        self._G = np.zeros((k, k)) if k <= _MOST else np.empty((0, 0))
-        for first in range(0, d if k <= _MOST else 0, _BLOCK):
+        if k > min(_MOST, 2 * d):
+            A = scaled(pixels) * y
+            self._factors: tuple[Array, ...] = (A.T, A)
+            return
+        G = np.zeros((k, k))
+        for first in range(0, d, _BLOCK):
             part = scaled(pixels[:, first : first + _BLOCK]) * y
-            self._G += part @ part.T
+            G += part @ part.T
+        self._factors = (G,)
 
     def products(self, C: Array) -> Array:
-        """G C, for columns of coefficients.
-
-        With large steps few rows count at a time. Entries below 2⁻⁶⁰ of the largest of a column are
-        left out: all of them together are less than what a sum of doubles is rounded by.
-        """
-        counts = np.abs(C) > _TINY * np.abs(C).max(axis=0)
-        many = counts.sum(axis=0) > len(C) // 4
-        result = np.empty_like(C)
-        for chosen, few in ((many, False), (~many, True)):
-            if chosen.any():
-                rows = np.flatnonzero(counts[:, chosen].any(axis=1)) if few else slice(None)
-                result[:, chosen] = self._products(C[rows][:, chosen], rows, few)
-        return result
-
-    def _products(self, C: Array, rows: Any, few: bool) -> Array:
-        """By the Gram matrix if few rows count, or if the rows are long."""
-        if len(self._G) and (few or not len(self._A)):
-            return np.asarray((C.T @ self._G[rows]).T)  # it is symmetric, and its rows lie together
-        return np.asarray(self._A @ (self._A[rows].T @ C))
+        """G C, for columns of coefficients: by A and Aᵀ where rows are short, or too many."""
+        for factor in self._factors:
+            C = factor @ C
+        return C
 
 
 def scaled(pixels: Any) -> Array:

@@ -12,9 +12,6 @@ weighted sum is `View.toward`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from gammabar.papers.claims import *
 from gammabar.problems import load
 
@@ -78,32 +75,3 @@ def loss(scores: list[Number]) -> Number:
     """f(θ) = (1/n) Σ_i log(1 + exp(−s_i)) for scores s_i; large exponents are taken out first."""
     losses = (log(1 + exp(s)) - s if s < 0 else log(1 + exp(-s)) for s in scores)
     return total(losses) / len(scores)
-
-
-class Start:
-    """Whether t ≤ t*, the first moment at which the data are separated; and θ_1.
-
-    `early` says whether θ_0, …, θ_{t−1} do not separate the data; None if that is not known.
-    """
-
-    def __init__(self, case: Case) -> None:
-        self.early: Trit = True
-        self._first: Any = None
-        self._now: Any = None
-
-    def update(self, it: View) -> None:
-        it.keep()
-        before, self._now = self._now, it
-        if before is not None and self.early is not False:
-            self.early = before.misses if self.early else False if before.misses is False else None
-        if it.t == 1:
-            self._first = it
-
-    def first(self, it: View) -> View:
-        """θ_1, at the level of this iterate."""
-        return self._first.at(it.level) if it.level else self._first
-
-    def doubt(self) -> Iterator[Relation]:
-        """A relation without an answer, where it is not known whether t ≤ t*."""
-        if self.early is None:
-            yield fact(None, "whether θ_0, …, θ_t do not separate the data")
