@@ -77,13 +77,15 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         `InseparableError`. Either way the proof is at hand.
     soft_C : float, default=1.0
         Used where the data are inseparable, and nowhere else. It depends on the units of the data:
-        of data 10⁴ times as large, it is as if it were 10⁸ times as large. The search for the
-        machine takes the longer the larger that is, so it is bounded: a `soft_C` that is too large
-        for it is lowered, and the warning says to what.
+        on data 10⁴ times as large, the same value acts like one that is 10⁸ times as large. A
+        large value takes long, so the search is bounded: a `soft_C` that is too large for it is
+        lowered, and the warning says to what.
     class_weight : dict or "balanced", optional
         Weights of the classes; see the notes.
     n_jobs : int, optional
         Threads for several hyperplanes.
+    verbose : bool, default=False
+        Print each cost that the search for a soft margin tries, which may take a while.
     tol : float, default=0.01
         "dual-acceleration" stops when the margin is proved to be at least (1 − tol) times the
         largest possible,
@@ -166,6 +168,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         soft_C: float = 1.0,
         class_weight: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
         tol: float = 0.01,
         max_iter: int = 10_000,
         intercept_scaling: float = 1.0,
@@ -182,6 +185,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         self.soft_C = soft_C
         self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.tol = tol
         self.max_iter = max_iter
         self.intercept_scaling = intercept_scaling
@@ -290,7 +294,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         if "_proofs_" not in vars(self):
             raise AttributeError("there are no proofs before fit, or of an iterative solver")
         self._proofs_: list[Any] = [
-            proof if isinstance(proof, Truth) else proof.truth() for proof in self._proofs_
+            proof if isinstance(proof, Truth) else proof() for proof in self._proofs_
         ]
         return self._proofs_
 
@@ -360,8 +364,8 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
             # The first class of a pair is the positive one; of two classes it is the second.
             shared = shared_pairs(X, 1 - labels if k == 2 else labels, self.fit_intercept)
         parts: list[Hyperplane | None] = [None] * len(tasks)
-        if shared:
-            parts = shared.hyperplanes(self.proof)
+        if shared and self.proof:
+            parts = shared.proved()
 
         def work(number: int) -> Hyperplane:
             one, other = tasks[number]
@@ -395,7 +399,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
         kernel = self._kernel_
         made = KernelProblem(part, signs, kernel) if kernel else from_arrays(part, signs)
         problem = with_intercept(made, "free" if self.fit_intercept else "none")
-        found = proved(problem, guess) if self.proof else guessed(problem)
+        found = proved(problem, guess) if self.proof else guessed(problem, guess)
         if not own and found.truth is not None:
             found.truth.certificate  # noqa: B018 - it is about the data as they are now
         if found.separable is False or not np.isfinite(found.coef).all():
@@ -434,6 +438,7 @@ class MaxMarginClassifier(ClassifierMixin, BaseEstimator):
             intercept=self.fit_intercept,
             cost=self.soft_C,
             weights=weights,
+            tell=print if self.verbose else lambda _: None,
         )
         note = "" if lowered == 1 else f" (soft_C = {self.soft_C} would take too long)"
         warnings.warn(

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -19,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from gammabar.oracle.candidate import LITTLE, Candidate, candidate_for
 from gammabar.oracle.maximum_margin import prove, solve
-from gammabar.oracle.one_vs_one import Guess, Pairs
+from gammabar.oracle.one_vs_one import Answer, Guess, Pairs
 from gammabar.oracle.result import Truth
 from gammabar.problems import KernelProblem, Problem
 from gammabar.problems.conversion import from_arrays, with_intercept
@@ -31,7 +33,7 @@ Array = NDArray[Any]
 class Hyperplane:
     """One hyperplane: f(x) = ⟨w, x⟩ + b, or Σ coef_i K(x_i, x) + b over the rows of `support`.
 
-    `later` is a proof that will be written down when it is asked for (`_Later`).
+    `later` writes a proof down when it is asked for.
     """
 
     w: Array
@@ -43,7 +45,7 @@ class Hyperplane:
     separable: bool | None
     rounds: int
     truth: Truth | None
-    later: Any = None
+    later: Callable[[], Truth] | None = None
 
 
 def proved(problem: Problem, candidate: Candidate | None) -> Hyperplane:
@@ -64,9 +66,9 @@ def proved(problem: Problem, candidate: Candidate | None) -> Hyperplane:
     return Hyperplane(w, b, truth.support, signed, margin, gap, separable, truth.rounds, truth)
 
 
-def guessed(problem: Problem) -> Hyperplane:
-    """What floating point finds, without proof."""
-    found = candidate_for(problem, "exact")
+def guessed(problem: Problem, candidate: Candidate | None) -> Hyperplane:
+    """What floating point finds, without proof; a candidate spares it the search."""
+    found = candidate_for(problem, "exact") if candidate is None else candidate
     signed = found.weights * problem.y[found.support]
     w, b, margin = _drawn(problem, found.support, signed)
     separable = None if margin > 0 else False
@@ -109,8 +111,10 @@ def depths(scores: Array, k: int) -> Array:
 _MOST_COST = 1e8
 #: The least: below it no direction changes any more, and tolerances are larger than costs.
 _LEAST_COST = 1e-6
-#: Iterations of LIBSVM or LIBLINEAR; a machine that needs more is tried with a tenth of the cost.
-_ITERATIONS = 200_000
+#: A machine that needs more iterations than this is given up,
+_ITERATIONS = 100_000
+#: or than so many products of numbers take: LIBLINEAR passes over all rows, LIBSVM over a few.
+_PRODUCTS = {"LinearSVC": 10**9, "SVC": 3 * 10**9}
 
 
 def soft_margin(
@@ -122,44 +126,61 @@ def soft_margin(
     intercept: bool,
     cost: float,
     weights: Array,
+    tell: Callable[[str], None],
 ) -> tuple[Hyperplane, float]:
     """The hyperplane that minimises ½‖w‖² + cost Σ weight_i max(0, 1 − y_i f(x_i)), of norm one.
 
     The rows are divided by a power of two near the longest one, and the cost multiplied by its
-    square, which is the same problem. A cost above `_MOST_COST` is lowered, and so is one whose
-    machine needs more than `_ITERATIONS`: on data that cannot be separated the search takes the
-    longer the larger the cost is.
+    square, which is the same problem. On data that cannot be separated the search takes the longer
+    the larger the cost is. So the cost is at most `_MOST_COST`, and if its machine needs more than
+    `_ITERATIONS`, the largest cost/10^k is taken that does not: from small ones upwards, up to the
+    first that does.
 
     `given` are the rows, or (`gram`) their kernel matrix; a kernel's machine always has an
     intercept. The second result is what the cost was multiplied by: 1, unless it was lowered.
+    `tell` is told the cost of each machine before it is fitted.
     """
     exponent = _exponent(given, gram)
     scaled = _ldexp(given, -2 * exponent if gram else -exponent)
     asked_of_rows = cost * float(weights.max())
     asked = math.log2(cost) + math.log2(weights.max()) + 2 * exponent
-    cost = 2.0 ** min(max(asked, math.log2(_LEAST_COST)), math.log2(_MOST_COST))
+    most = 2.0 ** min(max(asked, math.log2(_LEAST_COST)), math.log2(_MOST_COST))
     weights = weights / weights.max()
-    while True:
+
+    def fitted(cost: float) -> Any:
+        tell(f"soft margin of {len(signs):,} rows: C = {cost:.3g} for rows of length one")
         machine = _machine(gram, intercept, cost)
+        products = _PRODUCTS[type(machine).__name__]
+        machine.max_iter = min(_ITERATIONS, max(1000, products // max(1, math.prod(given.shape))))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(scaled, signs, sample_weight=weights)
-        if np.max(machine.n_iter_) < _ITERATIONS or cost <= 1:
-            break
-        cost /= 10
+            return machine.fit(scaled, signs, sample_weight=weights)
+
+    cost, machine = most, fitted(most)
+    if _is_cut_off(machine) and most > 1:
+        cost = most / 10.0 ** math.floor(math.log10(most))
+        machine = fitted(cost)
+        while 10 * cost < most and not _is_cut_off(machine):
+            larger = fitted(10 * cost)
+            if _is_cut_off(larger):
+                break
+            cost, machine = 10 * cost, larger
     lowered = 2.0 ** min(0.0, math.log2(cost) - asked)
     unit = asked_of_rows * lowered / cost  # from the dual weights of scaled rows to those of rows
     return _of_machine(machine, found, scaled, gram, exponent, unit), lowered
+
+
+def _is_cut_off(machine: Any) -> bool:
+    """Whether a machine was stopped by its limit of iterations."""
+    return bool(np.max(machine.n_iter_) >= machine.max_iter)
 
 
 def _machine(gram: bool, intercept: bool, cost: float) -> Any:
     from sklearn.svm import SVC, LinearSVC
 
     if not gram and not intercept:
-        return LinearSVC(
-            C=cost, loss="hinge", fit_intercept=False, random_state=0, max_iter=_ITERATIONS
-        )
-    return SVC(C=cost, kernel="precomputed" if gram else "linear", max_iter=_ITERATIONS)
+        return LinearSVC(C=cost, loss="hinge", fit_intercept=False, random_state=0)
+    return SVC(C=cost, kernel="precomputed" if gram else "linear")
 
 
 def _of_machine(
@@ -203,8 +224,8 @@ _ALL = 1 << 26
 
 
 @dataclass(frozen=True)
-class _Sorted:
-    """A copy of the rows in the order of their classes, and where each was and each class begins.
+class SortedRows:
+    """A copy of the rows in the order of their classes, where each was, and where classes begin.
 
     It is a copy so that what the caller does with the array later does not change what was proved.
     """
@@ -214,112 +235,59 @@ class _Sorted:
     starts: Array
     intercept: bool
 
-    def pair(self, a: int, b: int) -> tuple[Array, Array]:
-        """The rows of two classes in their order among all, and where they are in X."""
-        both = np.concatenate([np.arange(*self.starts[c : c + 2]) for c in (a, b)])
-        both = both[np.argsort(self.order[both])]
-        return self.order[both], both
-
-
-@dataclass(frozen=True)
-class _Later:
-    """A proof that is done, and is written down when somebody asks for it.
-
-    That the rows are the support of q̄ has been proved (`gammabar.oracle.one_vs_one`). γ̄² and q̄
-    are the solution of a linear system then, whose integers have hundreds of digits, and which
-    the oracle proves once more on its own.
-    """
-
-    rows: _Sorted
-    pair: tuple[int, int]
-    guess: Guess
-
-    def candidate(self) -> Candidate:
+    def candidate(self, pair: tuple[int, int], guess: Guess) -> Candidate:
         """The support and its weights, rows counted in their order among those of the pair."""
-        both, _ = self.rows.pair(*self.pair)
-        support = np.searchsorted(both, self.rows.order[self.guess.rows])
+        numbers = np.sort(self.order[self._places(pair)])
+        support = np.searchsorted(numbers, self.order[guess.rows])
         order = np.argsort(support)
-        return Candidate(support[order], self.guess.weights[order], 1, "gram", True)
+        return Candidate(support[order], guess.weights[order], 1, "gram", True)
 
-    def truth(self) -> Truth:
-        """The oracle's answer."""
-        _, places = self.rows.pair(*self.pair)
-        first, last = self.rows.starts[self.pair[0] :][:2]
+    def truth(self, pair: tuple[int, int], guess: Guess) -> Truth:
+        """The oracle's answer for a pair whose support `gammabar.oracle.one_vs_one` has proved.
+
+        γ̄² and q̄ solve a linear system then, whose integers have hundreds of digits; the oracle
+        proves once more that they do.
+        """
+        places = self._places(pair)
+        places = places[np.argsort(self.order[places])]
+        first, last = self.starts[pair[0] :][:2]
         signs = np.where((first <= places) & (places < last), 1, -1)
-        made = from_arrays(self.rows.X[places], signs)
-        problem = with_intercept(made, "free" if self.rows.intercept else "none")
-        return prove(problem, self.candidate())
+        made = from_arrays(self.X[places], signs)
+        problem = with_intercept(made, "free" if self.intercept else "none")
+        return prove(problem, self.candidate(pair, guess))
+
+    def _places(self, pair: tuple[int, int]) -> Array:
+        return np.concatenate([np.arange(*self.starts[c : c + 2]) for c in pair])
 
 
-class _SharedPairs:
+class SharedPairs:
     """The pairs of classes of dense rows: hyperplanes, or guesses that others may prove."""
 
     def __init__(self, X: Array, labels: Array, intercept: bool) -> None:
         order = np.argsort(labels, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
-        self.rows = _Sorted(X[order], order, starts, intercept)
+        self.rows = SortedRows(X[order], order, starts, intercept)
         self._pairs = Pairs(self.rows.X, starts, intercept)
 
-    def hyperplanes(self, proof: bool) -> list[Hyperplane | None]:
-        """That of each pair; None where another way must be gone."""
-        return self._proved() if proof else self._drawn()
-
-    def candidate(self, pair: int) -> Candidate | None:
+    def candidate(self, number: int) -> Candidate | None:
         """A guess at the hyperplane of a pair, or None where doubles may not do."""
-        guess = self._pairs.guesses[pair]
-        return None if guess is None else self._later(pair, guess).candidate()
+        guess = self._pairs.guesses[number]
+        return None if guess is None else self.rows.candidate(self._pairs.pairs[number], guess)
 
-    def _later(self, pair: int, guess: Guess) -> _Later:
-        return _Later(self.rows, self._pairs.pairs[pair], guess)
+    def proved(self) -> list[Hyperplane | None]:
+        """That of each pair; None where another way must be gone."""
+        answers = zip(self._pairs.pairs, self._pairs.answers(), strict=True)
+        return [None if one is None else self._hyperplane(pair, one) for pair, one in answers]
 
-    def _signed(self, pair: int, guess: Guess) -> Array:
-        first = guess.rows < self.rows.starts[self._pairs.pairs[pair][0] + 1]
-        return np.where(first, guess.weights, -guess.weights)
-
-    def _proved(self) -> list[Hyperplane | None]:
-        found: list[Hyperplane | None] = []
-        for k, one in enumerate(self._pairs.answers()):
-            if one is None:
-                found.append(None)
-                continue
-            support, coef = self.rows.order[one.rows], self._signed(k, one)
-            gap, later = one.upper - one.lower, self._later(k, Guess(one.rows, one.weights))
-            found.append(
-                Hyperplane(one.w, one.b, support, coef, one.lower, gap, True, 1, None, later)
-            )
-        return found
-
-    def _drawn(self) -> list[Hyperplane | None]:
-        """What floating point found, without proof."""
-        guesses, rows, starts = self._pairs.guesses, self._pairs.points, self.rows.starts
-        dual = np.zeros((len(guesses), len(rows)))
-        for k, guess in enumerate(guesses):
-            if guess is not None:
-                dual[k, guess.rows] = self._signed(k, guess)
-        used = np.flatnonzero(dual.any(axis=0))
-        w = dual[:, used] @ rows[used]
-        lengths = np.sqrt(np.einsum("ij,ij->i", w, w))
-        w /= np.where(lengths > 0, lengths, 1.0)[:, None]
-        scores = rows @ w.T
-        least = np.minimum.reduceat(scores, starts[:-1], axis=0)
-        most = np.maximum.reduceat(scores, starts[:-1], axis=0)
-        found: list[Hyperplane | None] = []
-        for k, (guess, (a, b)) in enumerate(zip(guesses, self._pairs.pairs, strict=True)):
-            if guess is None:
-                found.append(None)
-                continue
-            low, high = float(least[a, k]), float(most[b, k])
-            bias = -(low + high) / 2 if self.rows.intercept else 0.0
-            margin = min(low + bias, -high - bias)
-            support, coef = self.rows.order[guess.rows], dual[k, guess.rows]
-            separable = None if margin > 0 else False
-            found.append(
-                Hyperplane(w[k], bias, support, coef, margin, math.nan, separable, 1, None)
-            )
-        return found
+    def _hyperplane(self, pair: tuple[int, int], one: Answer) -> Hyperplane:
+        first = one.rows < self.rows.starts[pair[0] + 1]
+        coef, support = np.where(first, one.weights, -one.weights), self.rows.order[one.rows]
+        later = partial(self.rows.truth, pair, Guess(one.rows, one.weights))
+        gap = one.upper - one.lower
+        return Hyperplane(one.w, one.b, support, coef, one.lower, gap, True, 1, None, later)
 
 
-def shared_pairs(X: Any, labels: Array, intercept: bool) -> _SharedPairs | None:
+def shared_pairs(X: Any, labels: Array, intercept: bool) -> SharedPairs | None:
     """Those of the rows, if they are dense, few and of ordinary size."""
     if not isinstance(X, np.ndarray) or len(X) > _MOST or X.dtype.kind not in "iuf":
         return None
@@ -331,7 +299,7 @@ def shared_pairs(X: Any, labels: Array, intercept: bool) -> _SharedPairs | None:
         return None
     if X.dtype.kind == "f" and not 1e-100 < float(np.abs(X).max()) < 1e100:
         return None
-    return _SharedPairs(X, labels, intercept)
+    return SharedPairs(X, labels, intercept)
 
 
 def octets(X: Any) -> Any:

@@ -255,7 +255,7 @@ def _show_gate(findings: list[Finding]) -> None:
     # Counts that are the same say nothing that the last line does not say.
     told = [f for f in findings if f.verdict != "same" or f.kind != "track"]
     rows = [
-        (f.name, f.verdict, *_numbers(f), "" if f.ratio is None else f"{f.ratio:.3f}", f.confidence)
+        (f.name, f.verdict, *_numbers(f), _ratio(f.ratio), f.confidence)
         for f in sorted(told, key=lambda f: order[f.verdict])
     ]
     print_table(("benchmark", "verdict", "base", "now", "now / base", "confidence"), rows)
@@ -274,6 +274,14 @@ def _numbers(found: Finding) -> tuple[str, str]:
         if base != head or found.base == found.head or found.kind != "track":
             break
     return base, head
+
+
+def _ratio(value: float | None) -> str:
+    """Three decimals, or as many as it takes to see that it is not 1."""
+    if value is None:
+        return ""
+    short = f"{value:.3f}"
+    return short if short != "1.000" or value == 1 else f"{value:.9g}"
 
 
 def _number(value: float | None, kind: str, digits: int) -> str:

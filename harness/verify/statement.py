@@ -429,8 +429,8 @@ def option(name: str, *values: Any) -> Assumption:
         except ValueError:  # an array, say
             return f"the solver's {name} is {value!r}"
 
-    shown = " or ".join(str(value) for value in values)
-    met.__doc__ = f"The solver's {name} is {shown}, or it does not say."
+    shown = " or ".join(str(value) for value in values if value is not None)
+    met.__doc__ = f"The solver's {name} is {shown}, or not specified."
     return met
 
 
