@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gammabar.oracle.pricing import Rows, Scans, spread
+from gammabar.oracle.pricing import Rows, Scans, least_scores, spread, without
 from gammabar.oracle.rational import tame
 from gammabar.problems import DenseProblem, Problem, ProblemError, SparseProblem
 from gammabar.problems.problem import Floats
@@ -40,6 +40,10 @@ NARROW = 1e-4
 _COLUMNS = 4000
 #: Rows of a corral that there is room for, where the whole Gram matrix is at hand.
 ROOM = 160
+#: Rows up to which systems of all rows are solved, of data with half as many columns or more.
+WIDE = 3000
+#: Share of the squared radius that is added to their diagonal, so that they are definite.
+SHIFT = 1e-13
 #: Entries of the data up to which no compiled code is loaded for them.
 LITTLE = 50_000
 #: Entries of the data, if they were dense, from which on no dense copy of them is made lightly.
@@ -109,15 +113,15 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
     if radius2 == 0.0:
         rows = np.array([np.argmax(side == k) for k in range(sides)], dtype=np.int64)
         return Candidate(np.sort(rows), np.full(sides, 1 / sides), 0, "working-set", True)
-    rows = look.start()  # the working set
-    gram = problem.gram(rows)
-    capacity, size = 256, sides
+    rows, weights = _by_blocks(problem, look, watch) or (look.start(), np.full(sides, 1 / sides))
+    gram, size = problem.gram(rows), len(rows)  # of the working set
+    capacity = 256
+    while capacity <= size:
+        capacity *= 2
     S, q, R = _grow(capacity, None, None, None)
-    S[:size], q[:size] = np.arange(size), 1 / sides
-    R[0, 0] = np.sqrt(gram[0, 0] + radius2)
-    if sides == 2:
-        R[0, 1] = gram[0, 1] / R[0, 0]
-        R[1, 1] = np.sqrt(gram[1, 1] + radius2 - R[0, 1] ** 2)
+    S[:size], q[:size] = np.arange(size), weights
+    same = side[rows][:, None] == side[rows]
+    R[:size, :size] = np.linalg.cholesky(gram + radius2 * (same + SHIFT * np.eye(size))).T
     best, settled = np.inf, False
     while look.count < MAX_SCANS:
         kept, whole = rows[S[:size]], look.whole
@@ -150,6 +154,61 @@ def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZER
     order = keep[np.argsort(rows[S[keep]])]
     weights = q[order] / q[order].sum()
     return Candidate(rows[S[order]], weights, look.count, "working-set", settled)
+
+
+def _by_blocks(problem: Problem, look: Scans, watch: Watch | None) -> tuple[Rows, Floats] | None:
+    """A corral of data with about as many columns as rows, of which most have a weight; or None.
+
+    Rows below their level enter all at once, and rows whose weight in the affine minimiser is
+    negative leave all at once, as long as the point gets shorter. A few large systems take less
+    time than hundreds of steps.
+    """
+    n = problem.n
+    if not isinstance(problem, DenseProblem | SparseProblem) or n > min(
+        WIDE, 2 * problem.dimension
+    ):
+        return None
+    square, ones = problem.radius**2, np.eye(look.sides)[look.side]
+    gram = problem.gram(np.arange(n))
+    lifted = gram + square * (ones @ ones.T)
+    lifted.flat[:: n + 1] += SHIFT * square
+    best, found, rows = np.inf, None, np.arange(n)
+    while True:
+        corral = _affine_corral(lifted, ones, rows)
+        if corral is None:
+            return found
+        rows, weights = corral
+        scores = weights @ gram[rows]
+        held = float(weights @ scores[rows])
+        if not ZERO * square < held < best * (1 - ZERO):
+            return found
+        best, found = held, corral
+        if watch is not None:
+            norm, least = math.sqrt(held), least_scores(scores, look.side, look.sides)
+            margin = sum(least) / len(least) / norm / problem.radius
+            watch.seen(rows, weights, norm / problem.radius, margin)
+        levels = look.sides * ((weights * scores[rows]) @ ones[rows])
+        below = np.flatnonzero(scores < levels[look.side] - ZERO * held)
+        if not len(fresh := without(n, below, rows)):
+            return found
+        rows = np.sort(np.concatenate([rows, fresh]))
+
+
+def _affine_corral(lifted: Floats, ones: Floats, rows: Rows) -> tuple[Rows, Floats] | None:
+    """The affine minimiser of those rows that are left when no weight is negative."""
+    from scipy.linalg.lapack import dposv
+
+    sides = ones.shape[1]
+    while ones[rows].any(axis=0).all():
+        _, u, failed = dposv(lifted[rows[:, None], rows], ones[rows])
+        inner = ones[rows].T @ u
+        if failed or not abs(np.linalg.det(inner)) > 0:
+            return None
+        weights = u @ np.linalg.solve(inner, np.full(sides, 1 / sides))
+        if weights.min() > 0:
+            return rows, weights
+        rows = rows[weights > 0]
+    return None
 
 
 def load_core(problem: Problem) -> Any:

@@ -59,8 +59,6 @@ _LIMB = 16
 _WIDTHS = ((24, 1 << 11), (16, 1 << 20))
 #: Rows whose entries differ so much in size that they have more bits are not cut.
 _DEEPEST = 320
-#: Rows from which on Cholesky's method is worth while.
-_LARGE = 100
 #: Most bits that a step of the refinement adds.
 _GAIN = 44
 #: What sums of underflowed products may add for each product, twice.
@@ -111,6 +109,10 @@ class System(ABC):
     def gram(self) -> tuple[fmpz_mat, Fraction]:
         """Integers G and a unit with ⟨a_i, a_j⟩ = unit · G_ij."""
 
+    def coordinates(self, z: list[int], dimension: int) -> tuple[list[int], int] | None:
+        """Σ z_i a_i as integers times a power of two, if there are coordinates."""
+        return None
+
     def times(self, z: list[int]) -> list[int]:
         """A z in integers of the system, exactly."""
         s, border = len(self.sides), self.border
@@ -144,7 +146,7 @@ class System(ABC):
         with np.errstate(all="ignore"):
             A, error, k = self.matrix()
             try:
-                R = _approximate_inverse(A, self.sides)
+                R = np.asarray(np.linalg.inv(A), dtype=np.float64)
             except np.linalg.LinAlgError:
                 return None
             alpha, bound = inverse_bound(A, error, R)
@@ -233,6 +235,9 @@ class RowSystem(System):
         for column, value in zip(self.columns.tolist(), values, strict=True):
             dense[column] = value
         return dense
+
+    def coordinates(self, z: list[int], dimension: int) -> tuple[list[int], int]:
+        return self.combine(z, dimension), self.exponent - self.depth
 
     def vanishing(self, dimension: int) -> set[int]:
         """Columns in which w is zero: of zeros, or constant and the intercept free.
@@ -345,34 +350,6 @@ def _integers_of(limbs: NDArray[np.int64]) -> list[int]:
         int.from_bytes(text[at : at + size], "little", signed=True)
         for at in range(0, len(text), size)
     ]
-
-
-def _approximate_inverse(A: Floats, sides: NDArray[np.int64]) -> Floats:
-    """The inverse of a system in doubles, about.
-
-    With P = (G + μ E Eᵀ)⁻¹, W = P E and T = Eᵀ W it has the blocks P − W T⁻¹ Wᵀ, W T⁻¹/c, −T⁻¹ Wᵀ/c
-    and (T⁻¹ − μ)/c². Cholesky's method takes half the time of elimination, which is the way of
-    small systems and of those that rounding has made indefinite.
-    """
-    s, m = len(sides), len(A)
-    if s >= _LARGE:
-        from scipy.linalg.lapack import dpotrf, dpotri
-
-        c, mu = A[s:, :s].max(), np.diagonal(A)[:s].max()
-        E = np.eye(m - s)[sides]
-        factor, failed = dpotrf(A[:s, :s] + mu * (E @ E.T))
-        if not failed:
-            P = np.triu(dpotri(factor)[0])
-            P += np.triu(P, 1).T
-            W = P @ E
-            inner = np.linalg.inv(E.T @ W)
-            R = np.empty((m, m))
-            R[:s, s:] = W @ inner / c
-            R[s:, :s] = -R[:s, s:].T
-            R[s:, s:] = (inner - mu * np.eye(m - s)) / c**2
-            R[:s, :s] = P - W @ inner @ W.T
-            return R
-    return np.asarray(np.linalg.inv(A), dtype=np.float64)
 
 
 def inverse_bound(A: Floats, error: Floats, R: Floats) -> tuple[float, float]:

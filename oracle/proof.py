@@ -323,7 +323,7 @@ def _compared(
     levels = [level * unit for level in z[s:]]
     if not last and slack * _COARSE > sum(levels):
         return False, None  # more bits first: they cost less than another look at all rows
-    point = rows.point(support, z[:s])
+    point = rows.point(support, z[:s], system.coordinates(z[:s], rows.problem.dimension))
     left = without(rows.n, rows.doubtful(point, *(level + slack for level in levels)), support)
     if len(left) > _DOUBTFUL:
         return False, None

@@ -65,25 +65,29 @@ def integers_of(matrix: fmpz_mat) -> list[int]:
 
 @dataclass(frozen=True)
 class Point:
-    """w = Σ_j numerators_j a_{rows_j}, exactly; `vector` is it in coordinates, where there are any.
+    """w = Σ_j numerators_j a_{rows_j}, exactly.
 
-    A coordinate vector consists of integers times 2**exponent; both are computed when asked for.
+    In coordinates, where there are any, it is integers times a power of two; both are computed when
+    they are asked for, unless they are `known`.
     """
 
     rows: NDArray[np.int64]
     numerators: list[int]
     source: ExactRows
+    known: tuple[list[int], int] | None = None
 
     @cached_property
-    def _found(self) -> tuple[fmpz_mat | None, int]:
-        return self.source.coordinates(self.rows, self.numerators)
+    def _found(self) -> tuple[list[int] | None, int]:
+        return self.known or self.source.coordinates(self.rows, self.numerators)
 
     @property
-    def vector(self) -> fmpz_mat | None:
+    def vector(self) -> list[int] | None:
+        """The integers."""
         return self._found[0]
 
     @property
     def exponent(self) -> int:
+        """The power of two."""
         return self._found[1]
 
 
@@ -126,13 +130,18 @@ class ExactRows(ABC):
 
     def coordinates(
         self, rows: NDArray[np.int64], numerators: list[int]
-    ) -> tuple[fmpz_mat | None, int]:
+    ) -> tuple[list[int] | None, int]:
         """Coordinates of a combination of rows, if it has any: integers, and the power of two."""
         return None, 0
 
-    def point(self, rows: NDArray[np.int64], numerators: list[int]) -> Point:
-        """The combination of rows with integer coefficients."""
-        return Point(rows, numerators, self)
+    def point(
+        self,
+        rows: NDArray[np.int64],
+        numerators: list[int],
+        known: tuple[list[int], int] | None = None,
+    ) -> Point:
+        """The combination of rows with integer coefficients, perhaps with known coordinates."""
+        return Point(rows, numerators, self, known)
 
     @abstractmethod
     def score(self, i: int, point: Point) -> Fraction:
@@ -208,13 +217,13 @@ def integer_matrix(problem: Problem) -> tuple[NDArray[Any], Fraction]:
     return integers, Fraction(2) ** exponent
 
 
-def _as_doubles(vector: fmpz_mat) -> tuple[NDArray[np.float64], int]:
+def _as_doubles(vector: list[int]) -> tuple[NDArray[np.float64], int]:
     """(v, k) with v·2ᵏ = vector up to a relative error of one roundoff per entry plus 2⁻⁶²."""
-    entries = [int(v) for v in vector.entries()]
-    bits = max((abs(v).bit_length() for v in entries), default=0)
-    k = max(bits - 64, 0)
-    head = np.array([float(v >> k) for v in entries])
-    return np.ldexp(head, -64), k + 64
+    k = max(max(vector, default=0), -min(vector, default=0)).bit_length() - 62
+    if k > 0:
+        vector = [v >> k for v in vector]
+    k = max(k, 0)
+    return np.ldexp(np.array(vector, dtype=np.int64).astype(np.float64), -62), k + 62
 
 
 def _as_double(value: Fraction) -> float:
@@ -251,24 +260,37 @@ class _Coordinates(ExactRows):
         return vector, [_as_double(threshold / unit) for threshold in thresholds]
 
     def _clear(
-        self, scores: NDArray[np.float64], norm: float, terms: int, level: Any
+        self,
+        scores: NDArray[np.float64],
+        norm: float,
+        terms: int,
+        level: Any,
+        error: float = 0.0,
     ) -> NDArray[np.int64]:
-        """Rows whose score does not exceed the level by more than its error bound."""
+        """Rows whose score does not exceed the level by more than its error bound.
+
+        `error` is what the scores may be off besides, for the vector in doubles.
+        """
         # + 8: rounding of the vector's entries (1), of the level (1), of the radius and the norm,
         # the 2⁻⁶² of `_as_doubles` (its vector has an entry of at least ½), of the data's entries
         # (1), and underflow: radius and norm are at least 2⁻³⁰¹ and 2⁻⁶⁴, so that one of the eight
         # is 2⁻⁴¹⁸ at least, and all that underflow can add is (terms + 1) 2⁻¹⁰⁷⁴.
         bound = (terms + 8) * ROUNDOFF * SAFETY * self.problem.radius * norm
-        return np.flatnonzero(~(scores > level + bound + 4 * ROUNDOFF * np.abs(level)))
+        return np.flatnonzero(~(scores > level + (bound + error) + 4 * ROUNDOFF * np.abs(level)))
 
 
 class _Linear(_Coordinates):
     def __init__(self, problem: LinearProblem) -> None:
         super().__init__(problem)
         self.y = np.asarray(problem.y, dtype=np.int64)
+        self._last: tuple[bytes, tuple[NDArray[Any], int]] | None = None
 
     def _rows(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
-        return signed_rows(self.X, self.y, rows)
+        """Rows as integers; those of the last call are kept: a support is asked for twice."""
+        key = rows.tobytes()
+        if self._last is None or self._last[0] != key:
+            self._last = key, signed_rows(self.X, self.y, rows)
+        return self._last[1]
 
     def gram(self, rows: NDArray[np.int64]) -> tuple[fmpz_mat, Fraction]:
         integers, exponent = self._rows(rows)
@@ -300,51 +322,26 @@ class _Linear(_Coordinates):
         known = isinstance(self.problem, DenseProblem | SparseProblem)
         return opposite_twins(self.X, self.y) if known else None
 
-    def coordinates(self, rows: NDArray[np.int64], numerators: list[int]) -> tuple[fmpz_mat, int]:
+    def coordinates(self, rows: NDArray[np.int64], numerators: list[int]) -> tuple[list[int], int]:
         integers, exponent = self._rows(rows)
         return _combination(numerators, integers), exponent
 
     def score(self, i: int, point: Point) -> Fraction:
         assert point.vector is not None
         integers, exponent = self._rows(np.array([i]))
-        total = (to_fmpz_mat(integers) * point.vector.transpose())[0, 0]
-        return int(total) * Fraction(2) ** (exponent + point.exponent)
+        total = sum(map(mul, integers[0].tolist(), point.vector))
+        return total * Fraction(2) ** (exponent + point.exponent)
 
     def doubtful(self, point: Point, *thresholds: Fraction) -> NDArray[np.int64]:
-        left = self._soon_doubtful(point, thresholds)
-        if not len(without(self.n, left, point.rows)):
-            return left
         vector, levels = self._scale_of(point, thresholds)
-        scores, level = self.problem.some_scores(left, vector), self.by_row(levels, left)
-        return left[self._clear(scores, float(np.linalg.norm(vector)), len(vector), level)]
-
-    def _soon_doubtful(self, point: Point, thresholds: Sequence[Fraction]) -> NDArray[np.int64]:
-        """The same without the point's coordinates: with w = Σ q_j a_j in doubles.
-
-        Whatever the order of the sum over m rows, its error is at most (m + 2) u/(1 − (m + 2) u)
-        times Σ q_j |a_j| in every coordinate, where q_j is rounded too; as Σ q_j = 1 for the
-        absolute values of the weights, that vector is no longer than the radius. Underflow of q_j
-        or of a product adds at most m 2⁻¹⁰⁷⁴ (radius + √d), far less than one of eight more u times
-        the radius, which is at least 2⁻³⁰¹.
-        """
-        total = sum(map(abs, point.numerators))
-        unit = total * Fraction(4) ** self.shift
-        levels = [_as_double(threshold / unit) for threshold in thresholds]
-        weights = np.array([v / total for v in point.numerators])
-        w = self.problem.combine(spread(self.n, point.rows, weights))
-        if not np.isfinite(w).all():
-            return np.arange(self.n)
-        radius = self.problem.radius * SAFETY
-        lost = (len(point.rows) + 10) * ROUNDOFF * radius * radius
-        norm, level = float(np.linalg.norm(w)), self.by_row(levels)
-        rough = self.problem.rough_scores(w)
+        norm, terms = float(np.linalg.norm(vector)), len(vector)
+        rough = self.problem.rough_scores(vector)
         if rough is None:
-            return self._clear(self.problem.scores(w), norm, len(w), level + lost)
+            return self._clear(self.problem.scores(vector), norm, terms, self.by_row(levels))
         scores, error = rough
-        slack = 4 * ROUNDOFF * np.abs(level)
-        near = np.flatnonzero(~(scores > level + (lost + error * SAFETY + slack)))
-        scores, level = self.problem.some_scores(near, w), self.by_row(levels, near)
-        return near[self._clear(scores, norm, len(w), level + lost)]
+        near = self._clear(scores, norm, terms, self.by_row(levels), error * SAFETY)
+        scores = self.problem.some_scores(near, vector)
+        return near[self._clear(scores, norm, terms, self.by_row(levels, near))]
 
 
 class _Multiclass(_Coordinates):
@@ -372,7 +369,7 @@ class _Multiclass(_Coordinates):
         entries = [v * s for v, s in zip(inner.entries(), signs.ravel().tolist(), strict=True)]
         return fmpz_mat(len(rows), len(rows), entries), Fraction(4) ** exponent / 2
 
-    def coordinates(self, rows: NDArray[np.int64], numerators: list[int]) -> tuple[fmpz_mat, int]:
+    def coordinates(self, rows: NDArray[np.int64], numerators: list[int]) -> tuple[list[int], int]:
         """√2 w, as the flattened d × k matrix."""
         i, right, wrong = self._pairs(rows)
         integers, exponent = integer_rows(self.X, i)
@@ -381,16 +378,15 @@ class _Multiclass(_Coordinates):
             signed[a, column] = numerators[column]
             signed[b, column] = -fmpz(numerators[column])
         matrix = (signed * to_fmpz_mat(integers)).transpose()
-        return fmpz_mat(1, matrix.nrows() * matrix.ncols(), matrix.entries()), exponent
+        return integers_of(matrix), exponent
 
     def score(self, i: int, point: Point) -> Fraction:
         assert point.vector is not None
         index, right, wrong = self._pairs(np.array([i]))
         integers, exponent = integer_rows(self.X, index)
-        columns = fmpz_mat(len(integers[0]), self.k, point.vector.entries())
-        scores = (to_fmpz_mat(integers) * columns).entries()
-        half = Fraction(2) ** (exponent + point.exponent) / 2
-        return int(scores[int(right[0])] - scores[int(wrong[0])]) * half
+        a, b = (point.vector[int(c[0]) :: self.k] for c in (right, wrong))
+        total = sum(x * (v - w) for x, v, w in zip(integers[0].tolist(), a, b, strict=True))
+        return total * Fraction(2) ** (exponent + point.exponent) / 2
 
     def doubtful(self, point: Point, *thresholds: Fraction) -> NDArray[np.int64]:
         # The point is √2 w and the problem's rows carry the 1/√2, rounded: two more roundings.
@@ -579,14 +575,14 @@ def product(left: NDArray[Any], right: NDArray[Any]) -> fmpz_mat:
     return to_fmpz_mat(left) * to_fmpz_mat(right).transpose()
 
 
-def _combination(numerators: list[int], integers: NDArray[Any]) -> fmpz_mat:
-    """Σ_i numerators_i integers_i, as a matrix of one row."""
+def _combination(numerators: list[int], integers: NDArray[Any]) -> list[int]:
+    """Σ_i numerators_i integers_i."""
     used = np.flatnonzero((integers != 0).any(axis=0))
-    vector = fmpz_mat(1, integers.shape[1])
+    vector = [0] * integers.shape[1]
     if len(used):
         head = fmpz_mat(1, len(numerators), numerators) * to_fmpz_mat(integers[:, used])
-        for j, value in zip(used.tolist(), head.entries(), strict=True):
-            vector[0, j] = value
+        for j, value in zip(used.tolist(), integers_of(head), strict=True):
+            vector[j] = value
     return vector
 
 

@@ -284,9 +284,8 @@ class Truth(Margin):
             if short is None:
                 from gammabar.oracle.rational import exact_rows
 
-                vector = exact_rows(self.problem).point(self.support, self.numerators).vector
-                assert vector is not None
-                short = [int(v) for v in vector.entries()]
+                short = exact_rows(self.problem).point(self.support, self.numerators).vector
+                assert short is not None
             return _unit_vector(short)
         # Rounded only here: sums of rounded q̄ cancel where γ̄ is small, or leave the doubles.
         dense, high = np.zeros(self.problem.n), self.square_hi

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from reference.minimum_norm import minimum_norm_squared
 
-from gammabar.oracle import pricing as scans, solve
+from gammabar.oracle import candidate, pricing as scans, solve
 from gammabar.oracle.candidate import working_set
 from gammabar.oracle.proof import minimum_norm_point
 from gammabar.oracle.rational import exact_rows
@@ -110,6 +110,29 @@ def test_the_plain_core_finds_what_the_compiled_one_finds(seed, n, d, free):
         assert q[:size][side[S[:size]] == 0].sum() == pytest.approx(1 / sides)
         squares.append(q[:size] @ G[np.ix_(S[:size], S[:size])] @ q[:size])
     assert squares[0] == pytest.approx(squares[1], rel=1e-7, abs=1e-12 * c2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 40), st.integers(1, 60), st.booleans())
+def test_rows_that_come_and_go_in_blocks_lead_to_the_same_answer(seed, n, d, free):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-9, 10, (n, d)), np.where(np.arange(n) % 2, 1, -1)
+    X[-1] = X[0] if seed % 5 == 0 else X[-1]  # a row that is there twice, or with both labels
+    problem = from_arrays(X, y, intercept="free" if free else "none")
+    answers = []
+    for most in (0, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(candidate, "WIDE", most)
+            answers.append(solve(problem))
+    assert answers[0].gamma_squared == answers[1].gamma_squared
+
+
+def test_wide_data_are_settled_in_one_scan():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((150, 120)), np.where(np.arange(150) % 2, 1, -1)
+    for intercept in ("none", "free"):
+        found = working_set(from_arrays(X, y, intercept=intercept))
+        assert (found.scans, found.settled) == (1, True)
 
 
 # --- generated problems whose truth is known by construction: the oracle finds it exactly

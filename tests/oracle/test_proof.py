@@ -297,10 +297,7 @@ def test_inseparable_data_are_proved_without_fractions(free):
     rows = exact_rows(truth.problem)
     signs = [v * int(y[i]) for i, v in zip(truth.support.tolist(), truth.numerators, strict=True)]
     assert truth.gamma_squared == 0
-    assert (
-        rows.point(truth.support, truth.numerators).vector
-        == 0 * rows.point(truth.support, truth.numerators).vector
-    )
+    assert not any(rows.point(truth.support, truth.numerators).vector)
     assert sum(signs) == 0 or not free
 
 
@@ -336,6 +333,6 @@ def test_a_constant_feature_has_no_coordinate_with_a_free_intercept():
     assert "exact" not in vars(truth.proof)
     exact = truth.proof.exact
     rows = exact_rows(truth.problem).point(exact.support, exact.numerators).vector
-    assert rows[0, 7] == 0
+    assert rows[7] == 0
     through = gb.solve(X, y)
     assert through.direction[7] != 0
