@@ -39,8 +39,8 @@ _ORDER = (
 #: Up to so many statements are shown one by one, and so many failures in full.
 FEW, FULL = 16, 4
 LEGEND = (
-    "tightness: what was measured over its bound at the worst iterate (worst t), 1 is an exhausted"
-    " bound"
+    "tightness: measured over bound at the worst iterate (worst t); 1 means that the bound is"
+    " attained"
 )
 #: What a mark means; only those that are shown are explained.
 MARKS = {
@@ -210,7 +210,7 @@ def _refuted(statements: dict[str, list[Result]]) -> Counter[Severity]:
 
 
 def _tightest(results: list[Result]) -> None:
-    """Print the bound that holds and is nearest to being exhausted; identities have none."""
+    """Print the bound that holds and is nearest to being attained; identities have none."""
     held = [r for r in results if r.verdict.verdict is Ruling.HOLDS and math.isfinite(r.tightness)]
     held = [r for r in held if find_statement(r.verdict.statement).kind != "identity"]
     if not held:

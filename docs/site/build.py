@@ -125,8 +125,12 @@ def linked(text: str, up: str) -> str:
 def _breakable(cell: re.Match[str]) -> str:
     """A cell whose long names may go on in the next line, after their commas and the like."""
     named = r'(?<=<span class="pre">)[^<]*'
-    return re.sub(
+    text = re.sub(
         named, lambda name: re.sub(r"([,/:;]|\.(?=[a-z]))(?=.)", r"\1<wbr>", name[0]), cell[0]
+    )
+    # A number such as 1e-10 stays on one line.
+    return re.sub(
+        r"(?<![\w.\"=#/-])-?[\d.]+e-\d+", r'<span style="white-space: nowrap">\g<0></span>', text
     )
 
 

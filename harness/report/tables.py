@@ -78,7 +78,7 @@ def plain(text: str) -> str:
 
 
 #: Columns that are numbers, where there is one, and those that are whole ones.
-_FLOATS = ("tightness", "slack", "seconds")
+_FLOATS = ("tightness", "slack", "seconds", "reference")
 _WHOLE = ("worst_t", "checked", "escalated", "informative", "vacuous_to", "seed", "iterations")
 
 

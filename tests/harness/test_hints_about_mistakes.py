@@ -163,4 +163,4 @@ def test_the_methods_own_tightness_stands_beside(capsys):
     shown = capsys.readouterr().out
     assert "reference solver" in shown
     assert "0.25" in shown
-    assert "tightness: what was measured over its bound" in shown
+    assert "tightness: measured over bound" in shown

@@ -32,7 +32,7 @@ def some() -> list[Result]:
     """Of each kind, something."""
     return [
         result(),
-        result(problem="digits:3,8", tightness=0.5),
+        result(problem="digits:3,8", tightness=0.5, reference=0.25),
         result("jst.sec1.quarter", "refuted", expected="refuted", tightness=2.0),
         result("tyurin.thm4.1", "refuted", expected="refuted", solver="", curve=()),
         result("tyurin.table1.fashion", "not reproducible", expected="not reproducible", curve=()),
