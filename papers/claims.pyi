@@ -3,8 +3,6 @@ from gammabar.harness.registry import Paper as Paper
 from gammabar.harness.verify.certified import (
     Floats as Floats,
     LinearSpace as LinearSpace,
-    Space as Space,
-    TooLarge as TooLarge,
     Vec as Vec,
     space_of as space_of,
     weighted_sum as weighted_sum,
@@ -34,7 +32,6 @@ from gammabar.harness.verify.combinations import (
     stands_for as stands_for,
     summands as summands,
     tied as tied,
-    told_apart as told_apart,
     weights_of as weights_of,
     went_on as went_on,
 )
@@ -76,7 +73,6 @@ from gammabar.harness.verify.identities import (
     score_drift as score_drift,
     scores_of as scores_of,
     soft_weights as soft_weights,
-    softmax_of as softmax_of,
     softmax_pull as softmax_pull,
     softmax_rounding as softmax_rounding,
     softmax_vector as softmax_vector,
@@ -87,7 +83,6 @@ from gammabar.harness.verify.identities import (
 )
 from gammabar.harness.verify.iterate import (
     Fault as Fault,
-    NotFinite as NotFinite,
     Unclaimed as Unclaimed,
     View as View,
     claimed_number as claimed_number,

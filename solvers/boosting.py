@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -169,19 +169,11 @@ def _sparse_block(data: Array, rows: Array, pointers: Array, columns: range, n: 
     return _Block(columns, row, starts, cut, np.flatnonzero(row == n), lacking)
 
 
+#: From a matrix of points to an array of −1 and +1.
 Hypothesis = Callable[[Any], Array]
-
-
-class WeakLearner(Protocol):
-    """For points X and labels y, a function from distributions to hypotheses.
-
-    A hypothesis takes a matrix of points to an array of −1 and +1.
-
-    >>> def constants(X, y):
-    ...     return lambda D: (lambda X: np.full(X.shape[0], 1 if D @ y >= 0 else -1))
-    """
-
-    def __call__(self, X: Any, y: Array) -> Callable[[Array], Hypothesis]: ...
+#: From points X and labels y to a function from distributions to hypotheses:
+#: ``lambda X, y: lambda D: lambda X: np.full(X.shape[0], 1 if D @ y >= 0 else -1)``.
+WeakLearner = Callable[[Any, Array], Callable[[Array], Hypothesis]]
 
 
 @dataclass(frozen=True)

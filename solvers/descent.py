@@ -203,26 +203,11 @@ def _problem(f: Function) -> Problem | None:
     return f.problem if isinstance(f, RegularisedLogistic) else None
 
 
-class FiniteSum(Protocol):
-    """f(w) = (1/n) Σ_i ℓ_i(w) with ‖∇ℓ_i(w)‖ ≤ ρ: a stochastic gradient oracle.
-
-    ``term(w, i)`` is ∇ℓ_i(w), or a subgradient.
-    """
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def lipschitz(self) -> float: ...
-
-    def origin(self) -> Array: ...
-    def value(self, w: Array) -> float: ...
-    def term(self, w: Array, i: int) -> Array: ...
-
-
 @dataclass(frozen=True)
 class Losses:
     """The average loss (1/n) Σ_i ℓ(⟨a_i, w⟩) of a problem; ρ is its radius.
 
+    `SGD` runs on anything with n, ρ, a start and ``term(w, i)``, ∇ℓ_i(w) or a subgradient.
     ℓ(s) is log(1 + exp(−s)), or for "hinge" max(0, 1 − s) with the subgradient 0 at s = 1.
     """
 
@@ -304,7 +289,7 @@ class SGD:
             raise ProblemError(f"the step of SGD needs a positive Lipschitz constant, not {rho!r}")
         return self.distance / (rho * math.sqrt(self.horizon))
 
-    def iterates(self, problem: Problem | FiniteSum, rng: Rng = None) -> Iterator[Iterate]:
+    def iterates(self, problem: Problem | Losses, rng: Rng = None) -> Iterator[Iterate]:
         f = Losses(problem, self.loss) if isinstance(problem, Problem) else problem
         eta = self.step(f.lipschitz if self.lipschitz is None else self.lipschitz)
         draws = self._draws(f.n, rng)
