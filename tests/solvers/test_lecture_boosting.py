@@ -114,7 +114,7 @@ def test_a_perfect_hypothesis_stands_alone_and_stays():
     assert [v.t for v in votes] == [0, 1, 2, 3, 4]
     assert len(calls) == 2
     for vote in votes[2:]:
-        assert (vote.w.tolist(), vote.error, vote.margin) == ([1.0], 0.0, 1.0)
+        assert (vote.w.tolist(), vote.error, vote.l1_margin) == ([1.0], 0.0, 1.0)
         assert (vote.extra["epsilon"], vote.extra["alpha"], vote.extra["z"]) == (0, math.inf, 0)
         np.testing.assert_array_equal(vote.weights, calls[1])
         assert vote.predict(X).tolist() == y.tolist()
