@@ -283,7 +283,10 @@ def _greet(client: Any, address: str) -> None:
         if client.status != "running":
             raise CancelledError from None
         last = traceback.format_exception_only(error)[-1].strip()
-        raise ProblemError(f"--dask {address}: workers cannot run gammabar ({last})") from None
+        reason = f"workers cannot run gammabar ({last})"
+        if isinstance(error, OSError):
+            reason = "the connection to the cluster was lost before the run began; start again"
+        raise ProblemError(f"--dask {address}: {reason}") from None
     if not there:
         raise ProblemError(f"--dask {address}: the cluster has no workers")
     for worker, found in there.items():
