@@ -9,47 +9,30 @@ from typing import Any
 import click
 from side_by_side.document import SECTIONS
 
-from gammabar.harness.cli.command import WRITTEN, Command
+from gammabar.harness.cli.command import JSON, command, run, what, write
 from gammabar.harness.screen import print_json, print_title, say, stages
 
 
-@click.command("bench", cls=Command)
-@click.option("--quick", is_flag=True, help="Embedded data and small sizes: about a minute.")
-@click.option(
-    "--only",
-    type=click.Choice(SECTIONS),
-    multiple=True,
-    metavar="SECTION",
-    help=f"Only this section: {', '.join(SECTIONS)} (repeatable).",
+@command(
+    "bench",
+    what(
+        "--only SECTION",
+        f"Only this section: {', '.join(SECTIONS)}.",
+        many=True,
+        type=click.Choice(SECTIONS),
+    ),
+    run("--quick", "Embedded data and small sizes: about a minute."),
+    run("--from FILE", "Show the numbers of an earlier document, and measure nothing."),
+    write("--out FILE", "Write the JSON document here."),
+    write(
+        "--page DIR",
+        "Write page, pictures and numbers into DIR; with --only, its other sections stay.",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+    ),
+    JSON,
+    title="What to measure",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-@click.option(
-    "--out",
-    type=WRITTEN,
-    metavar="FILE",
-    help="Write the JSON document here.",
-)
-@click.option(
-    "--page",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Write page, pictures and numbers into DIR; with --only, other sections stay as there.",
-)
-@click.option(
-    "--from",
-    "kept",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Show the numbers of a document, and measure nothing.",
-)
-def bench_command(
-    quick: bool,
-    only: tuple[str, ...],
-    as_json: bool,
-    out: Path | None,
-    page: Path | None,
-    kept: Path | None,
-) -> None:
+def bench_command(o: Any) -> None:
     """Compare the oracle, the solvers and the harness with other programs, side by side.
 
     All programs of a table take turns in one run. Times are ratios to ours; failures are shown.
@@ -58,25 +41,25 @@ def bench_command(
     """
     from side_by_side import document as documents, pages
 
-    if kept and (quick or only):
+    if o.from_ and (o.quick or o.only):
         raise click.UsageError("--from measures nothing, so it goes without --quick and --only")
-    before = _read_document(page / pages.NUMBERS) if page and only else None
-    if kept:
-        document = _read_document(kept)
+    before = _read_document(o.page / pages.NUMBERS) if o.page and o.only else None
+    if o.from_:
+        document = _read_document(o.from_)
     else:
-        with stages(quiet=as_json) as stage:
-            chosen = [name for name in SECTIONS if name in only or not only]
-            document = documents.measure(chosen, quick, stage)
+        with stages(quiet=o.json) as stage:
+            chosen = [name for name in SECTIONS if name in o.only or not o.only]
+            document = documents.measure(chosen, o.quick, stage)
         if before is not None:
             document = documents.merged(before, document)
-    if out:
+    if o.out:
         from gammabar.problems.output import write_whole
 
-        write_whole(out, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
-    if page:
-        for path in pages.write(document, page):
+        write_whole(o.out, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    if o.page:
+        for path in pages.write(document, o.page):
             say(f"wrote {path}", err=True)
-    if as_json:
+    if o.json:
         print_json(document)
     else:
         _show_bench(document)

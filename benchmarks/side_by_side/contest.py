@@ -27,7 +27,7 @@ from typing import Any, Self
 from gammabar.harness.screen import Stage
 from gammabar.problems import ProblemError
 
-#: Threads of a BLAS spin for a while after a product; in a pause they go to sleep, lest a
+#: Threads of a BLAS spin for a while after a product; in a pause they go to sleep, so that no
 #: contestant shares its cores with the leftovers of the one before.
 PAUSE = 0.2
 #: What takes longer than this many seconds is not run again.
@@ -229,7 +229,7 @@ def _serve(pipe: Any, setup: Callable[..., Field], arguments: tuple[Any, ...]) -
 
 
 def _limit_memory() -> None:
-    """Most of the memory that nobody uses, lest others on the machine pay for a contestant."""
+    """Most of the free memory, so that other programs on the machine keep theirs."""
     try:
         import resource
 

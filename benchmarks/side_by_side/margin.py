@@ -236,7 +236,7 @@ def _sgd(alpha: float) -> Any:
 def tables(results: list[dict[str, Any]]) -> list[Table]:
     """One table per problem."""
     goals = tuple(f"{100 * fraction:g} % of γ̄" for fraction in FRACTIONS)
-    columns = ("contestant", *goals, "largest margin, proved or measured", "proves")
+    columns = ("program", *goals, "largest margin, proved or measured", "proves")
     out = []
     for result in results:
         title = f"{result['data']}: {result['n']:,} × {result['d']:,}, γ̄ = {result['gamma']}"

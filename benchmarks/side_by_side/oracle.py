@@ -23,7 +23,7 @@ from gammabar.harness.screen import Stage
 from gammabar.oracle import solve
 from gammabar.problems import Problem, load
 
-TITLE = "The maximum margin: the oracle and its peers"
+TITLE = "The maximum margin: the oracle and other programs"
 #: Data that are separable, but so narrowly that doubles can hardly tell.
 NARROW = "breast-cancer"
 #: Seconds that a contestant may take.
@@ -170,7 +170,7 @@ def _normal(w: Any) -> Answer:
 
 def tables(results: list[dict[str, Any]]) -> list[Table]:
     """One table per problem."""
-    columns = ("contestant", "time", "ratio", "margin missing", "margin claimed", "proves")
+    columns = ("program", "time", "ratio", "margin missing", "margin claimed", "proves")
     out = []
     for result in results:
         ours = result["rows"][0]["seconds"]

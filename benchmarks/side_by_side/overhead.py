@@ -49,7 +49,7 @@ def measure(
 
 
 def compare(name: str, iterations: int, repeat: int) -> dict[str, Any]:
-    """Time runs with and without judges, in turns."""
+    """Time runs with and without checking, in turns."""
     problem, solver = load(name), DualAcceleration()
     unit, statements = problem.unit(), spoken_of("dual-acceleration")
 
@@ -103,8 +103,8 @@ def tables(results: list[dict[str, Any]]) -> list[Table]:
         "statements",
         "comparisons, of them escalated",
         "bare run",
-        "with judges",
-        "judges, per iterate",
+        "with checking",
+        "checking, per iterate",
         "ratio",
     )
     rows = [

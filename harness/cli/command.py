@@ -322,7 +322,9 @@ JOBS = run("--jobs N", "How many runs at once.  [default: one per core]", type=J
 SEED = run("--seed N", "Seed of all random numbers.", type=click.IntRange(0, LARGEST))
 PAPER = what("--paper FILE", "Your own paper: a Python file or a package.", many=True)
 SOURCE = what("--source KEY", "Only this paper of `gammabar list papers`.", many=True)
-SOLVER = what("--solver NAME", "Only NAME[:OPTION=VALUE,...].", many=True, names="solvers")
+SOLVER = what(
+    "--solver NAME", "Only this solver; with options: lr-gd:step=0.1.", many=True, names="solvers"
+)
 TABLE = together(
     data("--label NAME", "Label column of a table: its name, or its number from 0."),
     data("--labels FILE", "An .npy file with the labels of an .npy or .npz file."),
@@ -341,7 +343,7 @@ READING = together(
 )
 #: Geometries.
 SPACE = together(
-    data("--kernel KERNEL", "linear, rbf:gamma=1, poly:degree=2,coef0=1, network"),
+    data("--kernel KERNEL", "linear, rbf:gamma=1, poly:degree=2,coef0=1 or network."),
     data("--normalised", "Divide kernel rows by √K(x,x) (Ramdas–Peña §3)."),
     data("--multiclass", "Use all classes at once (Ji–Srebro–Telgarsky §5.2)."),
 )

@@ -111,11 +111,11 @@ _OF_MARGIN = (
     explains_data=True,
 )
 def oracle_command(o: Any) -> int:
-    """Maximum margin γ̄ and dual optimum q̄ of DATA, in exact rational arithmetic.
+    """Compute the maximum margin γ̄ and the dual optimum q̄ of DATA, exactly.
 
-    A candidate is found in floating point, and proved optimal (or repaired until it is) in
-    integers. γ̄ is printed twice: with the rows divided by the largest row norm, as in the papers,
-    and in the data's own units.
+    A candidate is found in floating point; exact arithmetic proves it, or repairs it until it is
+    optimal. γ̄ is printed twice: with the rows divided by the largest row norm, as in the papers,
+    and in the units of the data.
     """
     instead = "--pairs" if o.pairs else "--separation" if o.separation else None
     for name in _OF_MARGIN:

@@ -69,7 +69,12 @@ _SPACES = click.Choice(("dense", "kernel", "multiclass"))
     JOBS,
     run("--dask ADDRESS", "Run on the Dask cluster of this scheduler."),
     run("--resume", "Skip runs whose results in --store are up to date."),
-    run("--depends FILE", "A file or folder that your solver reads.", many=True, type=READ),
+    run(
+        "--depends FILE",
+        "A file or folder that your solver reads.",
+        many=True,
+        type=READ,
+    ),
     write("--store FILE", "Keep the results in this SQLite file.", type=KEPT),
     write("--junit FILE", "Write the results as JUnit XML."),
     write("--report DIR", "Write a report: index.html, report.md and badge.svg."),
