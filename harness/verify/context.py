@@ -145,8 +145,7 @@ class Case:
     @property
     def log_n(self) -> Number:
         """ln n."""
-        known = self._balls.get(("log n", ctx.prec))
-        return self.once("log n", lambda: log(self.n)) if known is None else known
+        return self.once("log n", lambda: log(self.n))
 
     def instances(self, own: Iterable[Any]) -> Iterable[Any]:
         """What a claim about its own data is put to: the data that it lists, or one other choice,
@@ -185,8 +184,7 @@ class Case:
     @property
     def gamma(self) -> Number:
         """γ̄, in the convention of `problem`; 0 for data that are not separable."""
-        known = self._balls.get(("gamma", ctx.prec))
-        return self.once("gamma", lambda: sqrt(self.gamma_squared)) if known is None else known
+        return self.once("gamma", lambda: sqrt(self.gamma_squared))
 
     def _finer_truth(self) -> Truth:
         """The truth to more digits, where it is an enclosure: escalation must narrow γ̄ as well."""

@@ -25,7 +25,7 @@ from numbers import Number as AnyNumber
 from operator import index
 from threading import local
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb
@@ -372,23 +372,6 @@ class ObservedProblem:
         return repr(self._problem)
 
 
-T = TypeVar("T")
-
-
-class _lazy(Generic[T]):
-    """A property that is computed once, without the lock that makes `cached_property` slow."""
-
-    def __init__(self, make: Callable[[Any], T]) -> None:
-        self.make, self.__doc__ = make, make.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: Any, owner: type | None = None) -> T:
-        value = instance.__dict__[self.name] = self.make(instance)
-        return value
-
-
 #: What a view is made with; all else is computed from it.
 _GIVEN = ("case", "level", "t", "space", "n", "dual", "momentum", "extra", "carried", "_base")
 
@@ -511,7 +494,7 @@ class View:
 
     # scores
 
-    @_lazy
+    @cached_property
     def score_doubles(self) -> Floats:
         """A w in doubles; each within `score_error` of the truth."""
         if self._base is not None:
@@ -527,24 +510,24 @@ class View:
             raise NotFinite(f"the scores of w_{self.t} leave the range of doubles")
         return scores
 
-    @_lazy
+    @cached_property
     def score_error(self) -> float:
         """How far `score_doubles` may be off."""
         return self.space.score_error(self.w, self.here.square)
 
-    @_lazy
+    @cached_property
     def score_errors(self) -> Floats:
         """The same row by row."""
         return self.space.score_errors(self.w) if self.w.any() else np.zeros(self.n)
 
-    @_lazy
+    @cached_property
     def scores(self) -> list[Number]:
         """A w, row by row: for small problems."""
         if self.level:
             return self.space.exact_scores(self.w, np.arange(self.n))
         return [ball(v, self.score_error) for v in self.score_doubles.tolist()]
 
-    @_lazy
+    @cached_property
     def smallest(self) -> Number:
         """min_i (A w)_i."""
         doubles, error = self.score_doubles, self.score_error
@@ -556,7 +539,7 @@ class View:
         rows = np.flatnonzero(~(doubles > least + 2 * error * SAFETY))
         return smallest(self.space.exact_scores(self.w, rows))
 
-    @_lazy
+    @cached_property
     def largest(self) -> Number:
         """max_i (A w)_i."""
         doubles, error = self.score_doubles, self.score_error
@@ -566,13 +549,13 @@ class View:
         rows = np.flatnonzero(~(doubles < top - 2 * error * SAFETY))  # all, if that is no number
         return -smallest([-s for s in self.space.exact_scores(self.w, rows)])
 
-    @_lazy
+    @cached_property
     def separates(self) -> Trit:
         """Whether every score is positive."""
         least = self.smallest
         return True if least > 0 else False if least <= 0 else None
 
-    @_lazy
+    @cached_property
     def misses(self) -> Trit:
         """Whether w does not separate the data: decided exactly; None where that is too much.
 
@@ -595,17 +578,17 @@ class View:
 
     # norms and margins
 
-    @_lazy
+    @cached_property
     def norm(self) -> Number:
         """‖w‖."""
         return self.here.norm(exact=self.level > 0)
 
-    @_lazy
+    @cached_property
     def norm_squared(self) -> Number:
         """‖w‖²."""
         return self.space.exact_inner(self.w, self.w) if self.level else self.norm * self.norm
 
-    @_lazy
+    @cached_property
     def at_origin(self) -> bool:
         """Whether w is known to be 0: nothing is said there of what is divided by ‖w‖.
 
@@ -614,7 +597,7 @@ class View:
         """
         return not self.norm > 0 and (not self.w.any() or bool(self.norm <= 0))
 
-    @_lazy
+    @cached_property
     def margin(self) -> Number:
         """γ(w) = min_i (A w)_i / ‖w‖, and 0 for w = 0."""
         norm = self.norm
@@ -622,7 +605,7 @@ class View:
             return number(0)
         return self.smallest / norm
 
-    @_lazy
+    @cached_property
     def toward(self) -> Number:
         """⟨Aᵀq̄, w⟩ = γ̄ ⟨ū, w⟩, with the oracle's q̄: from the scores of the rows in its support."""
         truth = self.case.truth
@@ -636,7 +619,7 @@ class View:
 
     # the exponential loss
 
-    @_lazy
+    @cached_property
     def psi(self) -> Number:
         """ψ(−A w) = ln Σ_i exp(−(A w)_i): minus a smoothed smallest score."""
         if self.level:
@@ -648,7 +631,7 @@ class View:
         error = self.score_error + ROUNDOFF * SAFETY * (2 * self.n + 64 + 8 * size)
         return ball(soft.logsumexp, error * SAFETY)
 
-    @_lazy
+    @cached_property
     def pull(self) -> Vec:
         """Aᵀq for q = softmax(−A w), with its error bound; in doubles at every level."""
         if self._base is not None:
@@ -658,7 +641,7 @@ class View:
         error = self.space.radius * (growth + ROUNDOFF * (4 * self.n + 128 + self.space.dimension))
         return self.vec(self.soft.pull, error * SAFETY + self.space.lost)
 
-    @_lazy
+    @cached_property
     def weights(self) -> list[Number]:
         """q = softmax(−A w), row by row: for small problems."""
         least = self.smallest
@@ -666,16 +649,16 @@ class View:
         mass = total(raw)
         return [v / mass for v in raw]
 
-    @_lazy
+    @cached_property
     def _soft(self) -> SoftMin | None:
         return self._base._soft if self._base is not None else self.case.observed.noted_soft(self.w)
 
-    @_lazy
+    @cached_property
     def _noted(self) -> Floats | None:
         """Scores that the solver asked for."""
         return self.case.observed.noted_scores(self.w)
 
-    @_lazy
+    @cached_property
     def soft(self) -> SoftMin:
         """What one pass over the data says about w."""
         if self._base is not None:
@@ -684,7 +667,7 @@ class View:
 
     # vectors
 
-    @_lazy
+    @cached_property
     def here(self) -> Vec:
         """w as a vector, exactly its doubles."""
         return self.vec(self.w) if self._base is None else self._base.here
