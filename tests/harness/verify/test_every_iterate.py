@@ -8,9 +8,8 @@ Three ways to find one that is. For every statement about runs, on small trials 
    what is printed, and not by the statement's own code;
 2. a relation that is false is planted at one iterate, at each of them in turn, and must be found
    there; the goal of a stopping time is planted likewise;
-3. for runs that end, crash or go on, judged one by one or several together, with claims that
-   doubles decide or that must be looked at again, Hypothesis draws the run, and the court must
-   have heard what the run delivered.
+3. for runs that end, crash or go on, with claims that doubles decide or that must be looked at
+   again, Hypothesis draws the run, and every iterate that it delivered must be checked.
 """
 
 from __future__ import annotations
