@@ -96,7 +96,7 @@ def _chain(it: View, case: Case) -> list[Relation]:
     if case.separable is False:  # otherwise W is empty, and the distance infinite
         q = centre(case)
         witness = bool(combined_square(it, q) == 0)  # q itself is one, and the distance is 0
-        half = number(0) if witness else case.history(Witnesses).half_square(q)
+        half = number(0) if witness else to_witnesses(case, q)
         bound = temperature(it.t, it.n) * half
         found.append(at_most(-loss, bound, "−L^q_μ(α_k) ≤ ½ μ_k dist(q, W)²"))
     return found

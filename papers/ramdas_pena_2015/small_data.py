@@ -185,43 +185,38 @@ def ordered(left: Any, right: Any, what: str, **more: Any) -> Relation:
     return at_most(left, right, what, **more)
 
 
-class Witnesses:
-    """The distance of a centre q to W = {p ∈ Δ : ‖p‖_G = 0}, from below; made once for a case.
+#: The M of `to_witnesses`.
+PENALTY = 1e4
+
+
+def to_witnesses(case: Case, q: Floats) -> Number:
+    """A number that is at most ½ dist(q, W)², for W = {p ∈ Δ : ‖p‖_G = 0}.
 
     By duality ½ dist(q, W)² ≥ τ + Σ_i min_{x ≥ 0} ½(x − q_i)² − ((G β)_i + τ) x for all β and τ.
     Doubles suggest β and τ, from min_{p ≥ 0} ½‖p − q‖² + ½ M² (‖p‖²_G + (1 − Σ_i p_i)²).
     """
+    return case.once(f"½ dist(q, W)² for q = {q.tobytes().hex()}", lambda: _below_distance(case, q))
 
-    PENALTY = 1e4
 
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self._made: dict[tuple[bytes, int], Number] = {}
+def _below_distance(case: Case, q: Floats) -> Number:
+    beta, tau = _multipliers(case, q)
+    slopes = case.space.gram() * arb_mat([[arb(v)] for v in beta.tolist()])
+    bound = number(tau)
+    for c, slope in zip(map(number, q.tolist()), slopes.entries(), strict=True):
+        slope += number(tau)
+        x = (c + slope).max(number(0))
+        bound += (x - c) * (x - c) / 2 - slope * x
+    return bound.max(number(0))
 
-    def half_square(self, q: Floats) -> Number:
-        """A number that is at most ½ dist(q, W)²."""
-        key = q.tobytes(), precision()
-        if key not in self._made:
-            self._made[key] = self._bound(q)
-        return self._made[key]
 
-    def _bound(self, q: Floats) -> Number:
-        beta, tau = self._multipliers(q)
-        slopes = self.case.space.gram() * arb_mat([[arb(v)] for v in beta.tolist()])
-        bound = number(tau)
-        for c, slope in zip(map(number, q.tolist()), slopes.entries(), strict=True):
-            slope += number(tau)
-            x = (c + slope).max(number(0))
-            bound += (x - c) * (x - c) / 2 - slope * x
-        return bound.max(number(0))
-
-    def _multipliers(self, q: Floats) -> tuple[Floats, float]:
-        n, weight = self.case.n, self.PENALTY
-        values, vectors = np.linalg.eigh(self.case.problem.gram(np.arange(n)))
-        root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-        stacked = np.vstack([weight * root, weight * np.ones((1, n)), np.eye(n)])
-        p, _ = nnls(stacked, np.concatenate([np.zeros(n), [weight], q]))
-        return -(weight**2) * p, weight**2 * (1 - float(p.sum()))
+def _multipliers(case: Case, q: Floats) -> tuple[Floats, float]:
+    """β and τ."""
+    n = case.n
+    values, vectors = np.linalg.eigh(case.problem.gram(np.arange(n)))
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    stacked = np.vstack([PENALTY * root, PENALTY * np.ones((1, n)), np.eye(n)])
+    p, _ = nnls(stacked, np.concatenate([np.zeros(n), [PENALTY], q]))
+    return -(PENALTY**2) * p, PENALTY**2 * (1 - float(p.sum()))
 
 
 def square_distance(rows: Array, q: Array) -> Fraction:

@@ -129,7 +129,7 @@ def test_distance_to_the_witnesses_is_bounded_from_below() -> None:
         for q in small_data.centres(len(rows)):
             exact = small_data.square_distance(rows, q) / 2
             with working(LEVELS[1]):
-                found = case.history(small_data.Witnesses).half_square(q.astype(float))
+                found = small_data.to_witnesses(case, q.astype(float))
             assert middle(found) <= float(exact) + 1e-15, name
             assert middle(found) == pytest.approx(float(exact), abs=1e-6), name
 
