@@ -14,6 +14,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import reduce
 from math import inf, isfinite
+from types import GeneratorType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -324,7 +325,8 @@ def listed(claimed: Any, needed: bool = False) -> list[Relation]:
         if needed:
             raise TypeError("it returns nothing; return a relation as at_most(left, right)")
         return []
-    if not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray):
+    usual = type(claimed) is GeneratorType or type(claimed) is list  # `isinstance` is slow here
+    if not usual and (not isinstance(claimed, Iterable) or isinstance(claimed, str | np.ndarray)):
         raise _no_relation(claimed)
     relations = claimed if type(claimed) is list else list(claimed)
     for relation in relations:
