@@ -136,13 +136,7 @@ def _alpha_as_printed(c):
     r"""With α = (2 log(2n−1) + R²)/(γμ), α/μ is the bound of Theorem 6.1.
 
     $\alpha = \frac{2\log(2n-1) + R^2}{\gamma\mu}; \quad
-    \frac{\alpha}{\mu} = \frac{R^2}{\mu^2} + \frac{2\log(2n-1)}{\gamma\mu^2}$
-
-    n = 1, R = μ = 1, γ = 2: α/μ = 1/2, and the right side is 1.
-
-    Why: γ divides the logarithm alone, as the line before and the result have it.
-    Survives: Everything: with the α that is meant the next displays (tyurin.appC.descent) and
-    Theorem 6.1 hold with their constants."""
+    \frac{\alpha}{\mu} = \frac{R^2}{\mu^2} + \frac{2\log(2n-1)}{\gamma\mu^2}$"""
     return _choices(c, lambda logs, step, R, mu: (logs + R**2) / (step * mu))
 
 

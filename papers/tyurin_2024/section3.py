@@ -216,16 +216,7 @@ def _other_start_as_printed(c):
     of theirs is zero.
 
     $\text{The theorem is true for } \theta_0 \ne 0, \text{ but we have to modify Assumption
-    3.1, and change 0.5 to } (1 + \exp(y_i a_i^\top\theta_0))^{-1}$
-
-    One row, a_1 = 1, y_1 = 1, θ_0 = 1: θ_1/γ = 1/γ + 1/(1 + e) → 0.2689…, but the first step
-    of Batch Perceptron is ½, whatever Assumption 3.1 says. (The changed assumption is met: no
-    multiple (1/(1 + e) + k)·1 is 0.)
-
-    Why: Read as a change of Assumption 3.1 alone. The sentence may as well mean every ½, that of
-    the first step of Batch Perceptron included, and then it is true.
-    Survives: Everything: all theorems start at θ_0 = 0. From elsewhere the limit is a Batch
-    Perceptron with other weights in its first step (tyurin.fn3.fixed)."""
+    3.1, and change 0.5 to } (1 + \exp(y_i a_i^\top\theta_0))^{-1}$"""
     return _starts(c, half=True)
 
 

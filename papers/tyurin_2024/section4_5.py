@@ -33,16 +33,7 @@ def _spike_as_printed(c):
     1. } f(\theta_1) \to \infty \text{ and } f(\theta_2) \to 0 \text{ when } \gamma \to \infty,\
     \text{2. } \theta_2/\gamma \text{ is a solution of (1) when } \gamma \to \infty,\
     \text{3. } \|\nabla f(\theta_1)\| \to \sqrt2/2 \text{ and } \|\nabla f(\theta_2)\| \to 0,\
-    \text{where } \theta_1 \text{ and } \theta_2 \text{ are the first and second iterates}$
-
-    With θ_1 = 0 there is no such data set: f(0) = log 2 = 0.693… whatever the data and γ,
-    so f(θ_1) does not tend to infinity. θ_0 = 0 is meant, as in the proof. Witness: rows (1, −1)
-    and (1, 4), θ_1 = (0, 0), γ = 100: f(θ_1) = log 2 < 11 < γ/9. The proof's f(θ_1) =
-    ½(log(1 + exp(γ/4)) + log(1 + exp(−7γ/2))) is larger than γ/9.
-
-    Why: θ_0 = 0 is meant: the proof starts there, and θ_1 is its first iterate.
-    Survives: Everything: the proof is the one for θ_0 = 0, and what Section 4 says of f(θ_1) and
-    f(θ_2) is so."""
+    \text{where } \theta_1 \text{ and } \theta_2 \text{ are the first and second iterates}$"""
     for gamma in (10**2, 10**4, 10**6):
         what = "f(θ_1) ≥ γ/9, which tends to infinity, for θ_1 = 0"
         yield at_least(loss([number(0)] * c.n), number(gamma) / 9, what, where=f"γ = {gamma}")

@@ -94,20 +94,7 @@ def _limits_as_printed(it, c):
     number.
 
     $\nabla f(\theta_t) \to \frac{1}{|S_t|}\sum_{i \in S_t} y_i a_i
-    \text{ (see Theorem 3.2) and } \beta_t \to |S_t| \text{ when } \gamma \to \infty$
-
-    The factor of the gradient is −1/n, not 1/|S_t|, and β_t → n/|S_t|; so β_t ∇f(θ_t) is
-    what the paper needs. It is false whether θ_t is that of LR+GD or of Normalized LR+GD.
-    Witness: rows (1, −1) and (1, 4), t = 1. LR+GD has θ_1/γ = (1/2, 3/4), Normalized LR+GD
-    (1, 3/2), so in both S_1 = {1}, |S_1| = 1: ∇f(θ_1) → −½ (1, −1) = (−½, ½), but (1, −1) is
-    printed; β_1 → 2, but 1 is printed. The bound of the check tends to 0 as γ → ∞ around the
-    true limit, so whatever else is claimed to be the limit is beyond it for large γ.
-
-    Why: Equation (3) has the gradient with its sign and 1/n, and the line before has β_t: the
-    limits are those of other factors, and they are drawn from nowhere else.
-    Survives: Everything: the proof of Theorem 6.1 does not use these limits. And what they are to
-    explain is so: the true ones give β_t ∇f(θ_t) → −Σ_S y_i a_i/|S_t|, the step of Normalized Batch
-    Perceptron; the printed ones do not."""
+    \text{ (see Theorem 3.2) and } \beta_t \to |S_t| \text{ when } \gamma \to \infty$"""
     return _limits(it, c, lambda rows: number(1) / rows, number)
 
 

@@ -71,14 +71,7 @@ def _nonlinear_step_as_printed(c):
     1/(1 + exp(y_i g(a_i; θ_t))).
 
     $\theta_{t+1} = \theta_t + \frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;\theta_t)))^{-1}
-    \nabla_\theta g(a_i;\theta_t)$
-
-    One point a = 1 with y = −1, g(a; θ) = aθ, θ_t = 0 and γ = 1: the gradient step is
-    −½, and +½ is printed.
-
-    Why: γ and y_i are missing; (LR+GD) and (3) have both.
-    Survives: Everything: the section is an outlook. The generalized perceptron after it needs the
-    same factor y_i, and the step size."""
+    \nabla_\theta g(a_i;\theta_t)$"""
     return _steps(c, lambda y, step: 1)
 
 
@@ -126,15 +119,7 @@ def _bias_as_printed(it, c):
     r"""The iterates of LR+GD with small steps tend to the maximum-margin separator of norm one.
 
     $\gamma < 2/L:\ \theta_t \to \theta_* \text{ when } t \to \infty, \text{ where }
-    \theta_* = \arg\max_{\|\theta\|=1}\min_{i\in[n]} y_i a_i^\top\theta$
-
-    f(θ_t) does not increase, so if θ_t → θ_*, then f(θ_t) ≥ f(θ_*) ≥ log(1 + e^{−R}) for all
-    t, as θ_* has norm one. One row a_1 = 1, y_1 = 1, γ = 1: θ_3 = 1.171… > 1 = θ_*, and it goes
-    on growing.
-
-    Why: Directions are meant, θ_t/‖θ_t‖ → θ_*, as in the papers that it cites.
-    Survives: Everything: what is drawn from it, that Batch Perceptron need not return the
-    maximum-margin separator, is about directions."""
+    \theta_* = \arg\max_{\|\theta\|=1}\min_{i\in[n]} y_i a_i^\top\theta$"""
     lowest = log(1 + exp(-c.radius))
     return at_least(loss(it.scores), lowest, "f(θ_t) ≥ log(1 + e^{−R}), since f(θ_t) → f(θ_*)")
 
