@@ -85,6 +85,20 @@ def test_papers_do_not_import_each_other_but_ours_may():
             assert not other or other[0] in (parts[1], "witness", "claims"), (path, name)
 
 
+def test_statements_share_no_code_with_the_solvers_that_they_check():
+    """They know what an iterate is, and the class by which a weak learner is recognised; and what
+    all solvers have in common. Figures have no verdicts."""
+    allowed = {"gammabar.solvers": {"Iterate"}, "gammabar.solvers.boosting": {"BestStump"}}
+    for path in (*modules("papers"), *modules("harness/verify")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import) and path.name != "figures.py":
+                assert not any(alias.name.startswith("gammabar.solvers") for alias in node.names)
+            module = getattr(node, "module", None) or ""
+            if module.startswith("gammabar.solvers") and path.name != "figures.py":
+                taken = {alias.name for alias in node.names}
+                assert module == "gammabar.solvers.base" or taken <= allowed[module], path
+
+
 @pytest.mark.parametrize("path", INDEPENDENT)
 def test_checkers_use_the_standard_library_alone(path: str):
     allowed = {"gammabar.papers.witness"}
