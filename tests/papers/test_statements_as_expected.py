@@ -53,6 +53,14 @@ def cheapest() -> list[dict[str, str]]:
     return [min(rows, key=cost) for rows in found.values()]
 
 
+def test_every_statement_is_tested_by_the_plan_or_says_why_not() -> None:
+    """A verdict that is not vacuous, or the sentence that says why there can be none."""
+    rows = [row for found in read_frozen(FOLDER / "plan.csv").values() for row in found]
+    told = {r["statement"] for r in rows if r["verdict"] == "refuted" or int(r["informative"] or 0)}
+    silent = [s for s in STATEMENTS.values() if s.id not in told]
+    assert [s.id for s in silent if not (s.at_rest or s.powerless)] == []
+
+
 CHEAPEST = [
     pytest.param(
         row,
