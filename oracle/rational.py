@@ -620,23 +620,15 @@ def largest_norm(points: Points) -> Fraction:
 
 
 def _may_be_longest(block: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which rows of doubles may be the longest: sums of squares to twice as many digits.
+    """Which rows of doubles may be the longest: sums of squares in the longest type there is.
 
     Entries are scaled to at most one and at least ½ for the largest, so that what underflows is
-    nothing beside the longest row. The high parts of sums and products without error are right up
-    to the sum of the low ones; d (d + 1) u² of the sum, times a few, is more than their rounding.
+    nothing beside the longest row. A sum of d products is off by at most (d + 1) u of itself.
     """
-    d = block.shape[1]
-    scaled = np.ldexp(block, -exponent_of(block))
-    high, low = np.zeros(len(block)), np.zeros(len(block))
-    for column in np.ascontiguousarray(scaled.T):
-        square, error = _two_product(column, column)
-        high, lost = _two_sum(high, square)
-        low += error + lost
-    top = int(np.argmax(high))
-    behind = (high - high[top]) + (low - low[top])
-    most = float(behind.max())
-    return np.asarray(behind >= most - 16 * d * (d + 1) * ROUNDOFF**2 * high[top])
+    scaled = np.ldexp(block, -exponent_of(block)).astype(np.longdouble)
+    squares = np.einsum("ij,ij->i", scaled, scaled)
+    off = (block.shape[1] + 2) * np.finfo(np.longdouble).eps
+    return np.asarray(squares >= squares.max() * (1 - 2 * off))
 
 
 def smallest_norm(points: Points) -> Fraction:
@@ -658,27 +650,6 @@ def _norms(X: Any, rows: NDArray[np.int64]) -> list[Fraction]:
     else:
         squares = [sum(map(mul, row, row)) for row in integers.tolist()]
     return [square * Fraction(4) ** exponent for square in set(squares)]
-
-
-def _two_sum(a: Any, b: Any) -> tuple[Any, Any]:
-    """a + b as a double and its rounding error (Knuth)."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
-    """a b as a double and its rounding error (Dekker; Veltkamp's splitting)."""
-    product = a * b
-    (a1, a2), (b1, b2) = _split(a), _split(b)
-    return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
-
-
-def _split(a: Any) -> tuple[Any, Any]:
-    """Two halves of 26 bits."""
-    large = 134217729.0 * a
-    head = large - (large - a)
-    return head, a - head
 
 
 #: Binary exponents of data, and of the parameters of a kernel, that are left alone.

@@ -218,13 +218,6 @@ class Truth(Margin):
         return self.radius_squared or Fraction(1)
 
     @property
-    def radius_squared_lo(self) -> Fraction:
-        """The same as `radius_squared`, by the names of its bounds."""
-        return self.radius_squared
-
-    radius_squared_hi = radius_squared_lo
-
-    @property
     def rounds(self) -> int:
         """Exact rounds needed; 1 means the candidate was right at once."""
         return self.proof.rounds

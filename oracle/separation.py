@@ -308,7 +308,7 @@ def _direction(truth: Truth) -> list[int]:
     """Integers with a positive product with every row of data that are separable."""
     problem, proof = truth.problem, truth.proof
     if isinstance(proof, SupportProof):
-        found = proof.separating(problem.dimension, truth.radius_squared_lo)
+        found = proof.separating(problem.dimension, truth.radius_squared)
         if found is not None:
             return found
     table, _ = signed_rows(problem.X, problem.y, truth.support)

@@ -12,7 +12,6 @@ In small dimension `facets` enumerates the facets and ρ² is an exact rational.
 there are bounds, proved in exact arithmetic from points that floating-point programmes suggest:
 
 - every explicit w proves ρ ≥ min_i ⟨a_i, w⟩/‖w‖; a local search over facets looks for a good one;
-- d + 1 rows with the origin inside their simplex prove |ρ| ≥ its distance to the nearest face;
 - points p of the hull near every half-axis prove, with t_j the smaller reach along axis j and r the
   largest deviation, |ρ| ≥ (Σ_j t_j⁻²)^{−1/2} − r, for any unit w has t_j |w_j| ≥ (Σ_j t_j⁻²)^{−1/2}
   for some j.
@@ -71,8 +70,6 @@ _CHUNK = 4096
 _WORK = 40_000_000
 #: Facets from which the local search starts, and its steps from each.
 _STARTS, _STEPS = 4, 6
-#: Largest dimension for the exact inverse of a simplex.
-_SIMPLEX = 150
 
 Point = tuple[int, ...]
 #: The inequality ⟨normal, x⟩ ≤ offset in coprime integers; the normal points outwards.
@@ -120,7 +117,7 @@ def signed_margin(
         raise ProblemError(f"the scale of the rows must be positive, not {scale}")
     flat = _orthogonal(table)
     if flat is not None:
-        _combination(table, support)
+        _require_combination(table, support)
         return _zero(flat, _FLAT)
     # Some rows are off every hyperplane through the origin, but perhaps on one that is not.
     if null_space(np.column_stack([table, np.ones(len(table), table.dtype)]), 1).ncols():
@@ -157,13 +154,12 @@ def _zero(w: Sequence[int], statement: str) -> SignedMargin:
     return SignedMargin(Fraction(0), Fraction(0), statement, tuple(map(Fraction, w)))
 
 
-def _combination(table: NDArray[Any], support: Sequence[int] | None) -> list[int]:
-    """Rows of which the origin is a convex combination, proved."""
-    every = list(range(len(table)))
-    for subset in (list(support), every) if support else (every,):
-        truth = solve_l1(table[subset], signed=True)
+def _require_combination(table: NDArray[Any], support: Sequence[int] | None) -> None:
+    """Prove that the origin is a convex combination of the rows, or raise an error."""
+    for part in (table[list(support)], table) if support else (table,):
+        truth = solve_l1(part, signed=True)
         if truth.separable is False:
-            return [subset[i] for i in truth.q.support]
+            return
     if truth.separable:
         raise _separable()
     raise ProblemError(
@@ -318,24 +314,19 @@ def _violating(points: list[Point], found: list[Facet]) -> set[int]:
 def _bounds(
     matrix: fmpz_mat, table: NDArray[Any], scale: Fraction, support: Sequence[int] | None
 ) -> SignedMargin:
-    combination = _combination(table, support)
+    _require_combination(table, support)
     largest = max(map(abs, (int(table.max()), int(table.min()))))
     directions, reaches = _steepest(ratios(table, largest))
     w, score = _best(matrix, directions)
     if score >= 0:
         return _zero(w, _BOUNDARY)
     hi = -_signed_square(score, w) * scale**2
-    inside = _simplex_bound(matrix, combination)
-    along = _axes_bound(matrix, largest, reaches)
-    lo, why = max(
-        (Fraction(0), "no ball around the origin was proved to lie in the hull"),
-        (inside * scale**2, "some rows form a simplex that contains such a ball"),
-        (along * scale**2, "the hull reaches far enough along every axis to contain such a ball"),
-    )
+    lo = _axes_bound(matrix, largest, reaches) * scale**2
+    why = "the hull reaches far enough along every axis to contain a ball around the origin"
     statement = (
         "−√(rho_squared_hi) ≤ ρ ≤ −√(rho_squared_lo): there are too many facets to enumerate; the"
         " lower bound on ρ is the margin of the witness, found by local search, and for the upper"
-        f" bound {why}"
+        f" bound {why if lo else 'no such ball was proved to lie in the hull'}"
     )
     return SignedMargin(lo, hi, statement, tuple(map(Fraction, w)))
 
@@ -403,23 +394,6 @@ def _ray(rows: Floats, direction: Floats) -> tuple[Floats, Floats] | None:
     q = np.maximum(-answer.ineqlin.marginals, 0.0)
     total = float(q.sum())
     return (answer.x, q / total) if 0 < total < math.inf else None
-
-
-def _simplex_bound(matrix: fmpz_mat, rows: list[int]) -> Fraction:
-    """ρ² is at least this: the squared distance of the origin to a face of a simplex of rows.
-
-    Column k of the inverse of (a_i, 1)_i holds the k-th barycentric coordinate as a function
-    ⟨g, x⟩ + λ; the face where it vanishes is at distance λ/‖g‖. Zero when there is no such simplex.
-    """
-    d = matrix.ncols()
-    if len(rows) != d + 1 or d > _SIMPLEX:
-        return Fraction(0)
-    try:
-        inverse: Any = fmpz_mat([[*(matrix[i, j] for j in range(d)), 1] for i in rows]).inv()
-    except ZeroDivisionError:
-        return Fraction(0)
-    faces = [[int(v) for v in line] for line in inverse.numer_denom()[0].transpose().tolist()]
-    return max(Fraction(0), min(_signed_square(level, slope) for *slope, level in faces))
 
 
 def _axes_bound(matrix: fmpz_mat, largest: int, reaches: list[Floats]) -> Fraction:

@@ -200,8 +200,8 @@ class Case:
         return self.once("radius", self._radius)
 
     def _radius(self) -> Number:
-        low, high = self.truth.radius_squared_lo, self.truth.radius_squared_hi
-        return number(1) if self.unit and low > 0 else sqrt(between(number(low), number(high)))
+        square = self.truth.radius_squared
+        return number(1) if self.unit and square > 0 else sqrt(number(square))
 
     def margin_in(self, q: float) -> Number:
         """The ℓ_q margin max_{‖w‖_q ≤ 1} min_i ⟨a_i, w⟩, q ≥ 1, in the convention of `problem`.
@@ -226,7 +226,7 @@ class Case:
         if self.n == 1 and truth.separable:
             return 1  # a row is its own separator, also where its norm is no rational
         if truth.exact and truth.separable:
-            return truth.radius_squared_lo / truth.square_lo
+            return truth.radius_squared / truth.square_lo
         return self.radius**2 / self.gamma_squared
 
     @cached_property

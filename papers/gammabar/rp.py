@@ -419,7 +419,7 @@ def _says_returned(it):
 
 def _no_single_zero(case):
     """SNKP's Gram matrix is defined: a single point with K(x, x) = 0 cannot be normalised."""
-    if case.n > 1 or case.truth.radius_squared_hi > 0:
+    if case.n > 1 or case.truth.radius_squared > 0:
         return None
     return "a single zero row: both bounds are 0 and 0 < 0 is false"
 

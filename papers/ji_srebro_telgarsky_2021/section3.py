@@ -216,7 +216,7 @@ def _smooth_dual(c):
 def _unit_gram(case: Case) -> Any:
     """⟨a_i, a_j⟩ of the rows in the unit ball, exactly."""
     integers, unit = exact_rows(case.problem.raw()).gram(np.arange(case.n))
-    unit /= case.truth.radius_squared_lo or 1
+    unit /= case.truth.radius_squared or 1
     return np.array([[int(v) * unit for v in row] for row in integers.tolist()])
 
 

@@ -153,7 +153,7 @@ def _order(case):
     yield fact(min(scores) == truth.square_lo, "ρ = min_i y_i x_iᵀu*")
     # The square of min_i y_i x_iᵀu*/‖x_i‖: all scores are positive.
     middle = min(scores**2 / (rows**2).sum(axis=1)) / truth.square_lo
-    left = truth.square_lo / truth.radius_squared_lo
+    left = truth.square_lo / truth.radius_squared
     yield at_most(left / middle, 1, "(ρ/max‖x‖)² ≤ (min_i y_i x_iᵀu*/‖x_i‖)², as a ratio")
     problem = case.problem
     normal = solve(KernelProblem(problem.X, problem.y, Kernel("linear"), normalised=True))

@@ -107,7 +107,7 @@ class Gram:
         self.case, self.rational = case, rational(case) is None
         if self.rational:
             integers, unit = exact_rows(case.problem.raw()).gram(np.arange(case.n))
-            unit /= case.truth.radius_squared_lo or 1
+            unit /= case.truth.radius_squared or 1
             self.rows = array([[int(v) * unit for v in row] for row in integers.tolist()])
         else:
             self.rows = array(case.space.gram().entries()).reshape(case.n, case.n)

@@ -54,7 +54,7 @@ class _Slips(_Start):
     def update(self, it: View) -> None:
         super().update(it)
         if it.t > 1:
-            length, radius = upper(it.norm), upper(number(it.case.truth.radius_squared_hi).sqrt())
+            length, radius = upper(it.norm), upper(number(it.case.truth.radius_squared).sqrt())
             e = radius * per_sum(it.space) + 4 * ROUNDOFF * length
             alpha = radius * upper(number(it.case.mistake_bound).sqrt())
             self.last = square_off(e, length + alpha)
@@ -84,7 +84,7 @@ def _descends(now, before, c):
     iterate after the last of them: one more than it says, see tyurin.thm3.3. The half step
     shortens the square by 3R²/4 at least, as the display on t = 0 has it.
     """
-    slips, square = c.history(_Slips), number(c.truth.radius_squared_lo)
+    slips, square = c.history(_Slips), number(c.truth.radius_squared)
     if now.t == 1:
         gain, least_gain = _gain(before, now), 3 * square / 4
         # Rows that are all the same attain it.

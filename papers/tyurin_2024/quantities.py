@@ -65,7 +65,7 @@ def only_zeros(it: View) -> Relation | None:
 
     None where some row is not zero.
     """
-    if it.space.least_radius > 0 or it.case.truth.radius_squared_hi > 0:
+    if it.space.least_radius > 0 or it.case.truth.radius_squared > 0:
         return None
     zero = not it.w.any() or not isinstance(it.space, LinearSpace)  # whatever the coefficients are
     return fact(zero, "all rows are zero, and so is w_t")

@@ -106,7 +106,7 @@ def _needs_many(it, c):
     Perceptron needs ⌊(3n+2)/10⌋ + 1 iterations (301 for n = 1000)."""
     if it.t == 0:
         yield equal(c.gamma_squared, number(1) / 4, "μ² = 1/4")
-        yield equal(number(c.truth.radius_squared_lo), number(5) / 4, "R² = 5/4")
+        yield equal(number(c.truth.radius_squared), number(5) / 4, "R² = 5/4")
     if 10 * it.t < 3 * it.n:
         what = "min_i ⟨a_i, w_t⟩ ≤ 0 for t < 3n/10"
         yield at_most(it.smallest, 0, what, size=1 + 2 * it.here.size())

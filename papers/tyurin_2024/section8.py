@@ -106,7 +106,7 @@ def _few_rows(case):
 
 def _small_step(case):
     """γ ≤ 4/R², which is 1/L: f is R²/4-smooth."""
-    fits = step_of(case) * number(case.truth.radius_squared_hi) <= 4
+    fits = step_of(case) * number(case.truth.radius_squared) <= 4
     return None if fits else "γ is larger than 4/R²"
 
 

@@ -28,7 +28,7 @@ from gammabar.oracle.proof import (
     prove_support,
     rational_point,
 )
-from gammabar.oracle.rational import exact_rows
+from gammabar.oracle.rational import _may_be_longest, exact_rows
 from gammabar.problems import Kernel, KernelProblem
 
 
@@ -322,6 +322,13 @@ def test_the_longest_of_many_rows_of_about_one_length():
         scale = 2 ** (-800 if made is not X and not hasattr(made, "tocsr") else 0)
         problem = gb.from_arrays(made, np.arange(500) % 2)
         assert exact_rows(problem).radius_squared() == exact * Fraction(scale)
+
+
+def test_rows_of_one_length_are_all_kept():
+    """Sums of the same squares in another order, which round otherwise."""
+    rng = np.random.default_rng(4)
+    row = rng.standard_normal(50)
+    assert _may_be_longest(np.array([rng.permutation(row) for _ in range(300)])).all()
 
 
 def test_a_constant_feature_has_no_coordinate_with_a_free_intercept():

@@ -167,16 +167,6 @@ def test_bounds_beyond_the_work_limit(monkeypatch):
     assert result.rho_squared_hi > 0
 
 
-def test_simplex_bound_is_the_distance_to_a_face():
-    from flint import fmpz_mat
-
-    triangle = fmpz_mat([[-3, -3], [6, -3], [-3, 6], [3, 3]])
-    assert reach._simplex_bound(triangle, [0, 1, 2]) == Fraction(9, 2)
-    assert reach._simplex_bound(triangle, [0, 1]) == 0
-    assert reach._simplex_bound(triangle, [1, 2, 3]) == 0  # the origin is outside
-    assert reach._simplex_bound(fmpz_mat([[1, 1], [2, 2], [-1, -1]]), [0, 1, 2]) == 0
-
-
 def test_axes_bound_by_hand():
     from flint import fmpz_mat
 

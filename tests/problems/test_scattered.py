@@ -62,7 +62,7 @@ def _on_dask(X, rows: int, sparse: bool):
 
 def _same(one, other):
     assert (one.gamma_squared, one.separable) == (other.gamma_squared, other.separable)
-    assert one.radius_squared_lo == other.radius_squared_lo
+    assert one.radius_squared == other.radius_squared
     assert one.problem.plain.digest() == other.problem.plain.digest()
     if one.separable:  # w̄ is unique, and computed from integers: to the last bit
         assert one.w.tolist() == other.w.tolist()

@@ -146,7 +146,7 @@ def test_what_is_accepted_of_a_false_statement_is_false(conjectures, rows, t):
         return
     if accepted:
         truth = solve(open_problem(as_text(rows)).raw())
-        bound = truth.radius_squared_lo / truth.square_lo - 1
+        bound = truth.radius_squared / truth.square_lo - 1
         assert _mistakes(rows) > bound
 
 
