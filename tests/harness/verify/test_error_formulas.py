@@ -22,6 +22,7 @@ from gammabar.harness.verify.identities import (
     log_softmax,
     nearly_after,
     per_sum,
+    pull_sums,
     row_vector,
     same_softmax,
     softmax_of,
@@ -193,6 +194,16 @@ def test_sums_over_rows():
     sums = 19 * U * R * R * float(ALPHA.sum())
     is_proved(gram_rounding(it.case, ALPHA), sums + space.score_error(X.T @ (Y * ALPHA)))
     assert expm1(2 * it.score_error) < 1e-12
+
+
+def test_lengths_and_squares_of_many_combinations():
+    """Each is off by that of a product with the Gram matrix, and their sum by t roundoffs more."""
+    t, each = 1000, 53 * U  # 4n + n² + 48 for n = 1
+    case = Case(from_arrays([[1.0]], [1]), unit=True)
+    lengths, squares = pull_sums(case, np.ones((t, 1)), 0.0)
+    for found, error in ((lengths, 2 * each), (squares, each)):
+        wanted = t * error + t * t * U
+        assert wanted <= float(found.rad()) <= 1.1 * wanted
 
 
 def test_logistic_potential():

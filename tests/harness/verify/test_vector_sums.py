@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from math import inf, isfinite
 from typing import Any
 
@@ -55,6 +56,18 @@ def test_a_coefficient_that_underflow_may_have_spoilt_decides_nothing() -> None:
         assert certified.weighted_sum(1.0, x, beside, x, 2.0**-1001, x).err == inf
         assert certified.weighted_sum(1.0, x, 1.0, x, beside, x, 2.0**-1001, x).err == inf
     assert certified.weighted_sum(0.0, x, 1.0, x).err < 1e-10
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_small_whole_numbers_are_added_exactly(compiled: bool, monkeypatch) -> None:
+    if not compiled:
+        monkeypatch.setattr(certified, "_compiled", lambda: None)
+    vectors = [certified.Vec(SPACE, 3.0**k * np.ones(DIMENSION)) for k in range(4)]
+    for count in (2, 3, 4):
+        for chosen in product((1.0, 2.0, -1.0), repeat=count):
+            flat = [part for pair in zip(chosen, vectors, strict=False) for part in pair]
+            wanted = sum(factor * 3**k for k, factor in enumerate(chosen))
+            assert (certified.weighted_sum(*flat).mid == wanted).all()
 
 
 def test_the_compiled_way_is_taken() -> None:
