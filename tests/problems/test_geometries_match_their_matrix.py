@@ -23,6 +23,7 @@ from gammabar.problems import (
     SparseProblem,
 )
 from gammabar.problems.chunked import FileChunks
+from gammabar.problems.linear import LinearProblem
 
 #: Few of the types, since the loops are compiled for each; tests/problems/test_compiled.py has all.
 DTYPES = (np.uint8, np.int64, np.float32, np.float64)
@@ -71,7 +72,7 @@ def reduced(X: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
 
 @st.composite
 def geometries(draw, kind: str, dtypes=DTYPES) -> Geometry:
-    n, d = draw(st.integers(1, 7)), draw(st.integers(1, 5))
+    n, d = draw(st.integers(1, 30 if kind == "chunks" else 7)), draw(st.integers(1, 5))
     dtype = draw(st.sampled_from(dtypes))
     low, high = (0, 9) if dtype == np.uint8 else (-9, 9)
     X = draw(hnp.arrays(dtype, (n, d), elements=st.just(0) | st.integers(low, high)))
@@ -135,6 +136,8 @@ def agrees(made: Geometry, w: np.ndarray, q: np.ndarray, temperature: float) -> 
         ([made.vector(problem.row(i)) for i in rows], A),
         (problem.gram(rows), A @ A.T),
         (problem.gram(rows[::-2], rows[:3]), A[::-2] @ A[:3].T),
+        (problem.some_scores(rows[::-3], w), scores[::-3]),
+        (made.vector(problem.combine(1.0 * (rows == 0))), A[0]),
         (problem.inner(w, problem.combine(q)), v @ (A.T @ q)),
         (problem.norm(w) ** 2, v @ v),
         (soft.scores, scores),
@@ -142,6 +145,8 @@ def agrees(made: Geometry, w: np.ndarray, q: np.ndarray, temperature: float) -> 
         (made.vector(soft.pull), A.T @ (e / e.sum())),
     ):
         np.testing.assert_allclose(found, wanted, **slack)
+    if isinstance(problem, LinearProblem):
+        np.testing.assert_allclose(problem.part(rows[::-3]).scores(w), scores[::-3], **slack)
     if v @ v > 1e-6:
         margin = scores.min() / math.sqrt(v @ v)
         np.testing.assert_allclose(problem.margin(w), margin, rtol=0, atol=1e-5 * size)

@@ -229,32 +229,6 @@ def test_between_passes_the_oracle_looks_at_rows_that_are_here(
     assert 3 <= len(scores) <= 12  # were 50 when the rows of the working set were asked for anew
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
-def test_some_rows_are_like_all_of_them(tmp_path_factory, seed, unit, sparse):
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 60)), int(rng.integers(1, 5))
-    X, y = rng.integers(-9, 9, (n, d)) / 8, rng.choice([-1, 1], n)
-    X[0, 0], y[:2] = 2.0, (-1, 1)
-    if sparse:
-        problem = from_arrays(scipy.sparse.csr_array(X), y)
-    else:
-        problem = from_arrays(_on_disk(tmp_path_factory.mktemp("c"), X, int(rng.integers(1, n))), y)
-    problem = problem.unit() if unit else problem
-    w = rng.integers(-9, 9, d) / 4
-    for _ in range(3):  # some of which are kept from before
-        some = rng.integers(0, n, int(rng.integers(0, n)))
-        close = {"rel": 1e-14, "abs": 1e-14}
-        assert problem.some_scores(some, w) == pytest.approx(problem.scores(w)[some], **close)
-        part = problem.part(some)
-        assert part.scores(w) == pytest.approx(problem.scores(w)[some], **close)
-        q = np.zeros(n)
-        q[some] = rng.integers(0, 5, len(some))
-        rows = np.array([problem.row(i) for i in range(n)])
-        assert problem.combine(q) == pytest.approx(q @ rows, **close)
-        assert problem.gram(some) == pytest.approx(rows[some] @ rows[some].T, **close)
-
-
 @pytest.mark.parametrize("name", ["points.npy", "points.parquet"])
 def test_chunks_of_a_file_are_found_from_another_folder(name, tmp_path, monkeypatch):
     """A worker is not where the command was called, and the name of the file may be relative."""
