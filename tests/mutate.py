@@ -291,7 +291,7 @@ def main() -> int:
     parser.add_argument("--skip", type=int, default=0, help="so many of the count")
     parser.add_argument("--tier", choices=TIERS, default="fast")
     parser.add_argument("--file", default="", help="part of a path, or FILE:LINE")
-    parser.add_argument("--tests", type=int, default=100, help="that a mutant has to survive")
+    parser.add_argument("--tests", type=int, default=300, help="that a mutant has to survive")
     parser.add_argument("--root", type=Path, default=ROOT, help="the tree (default: this one)")
     options = parser.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}

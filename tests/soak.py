@@ -43,6 +43,7 @@ def main() -> int:
         "fuzz": call("-m", "tests.fuzz", "--seconds", str(seconds / 3), "--seed", str(seed)),
         "balls": call(BALLS, str(int(1_000_000 * min(1.0, options.hours)))),
         "blur": call("-m", "tests.blur"),
+        "kills": call("-m", "tests.kills", "--seed", str(seed)),
         "slow tests": call("-m", "pytest", "-m", "slow", "-q", f"--hypothesis-seed={seed}"),
         "gate on equal code": call("benchmarks/gate_power.py", "--runs", "3"),
     }

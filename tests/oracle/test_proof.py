@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from enumeration import assert_encloses, trial
+from flint import fmpz_mat
 from scipy.sparse import csr_array
 
 import gammabar as gb
@@ -127,6 +128,12 @@ def test_enclosures_contain_the_solution(kind, near):
                     for known in (found, replace(found, residual=[])):
                         value, doubt, unit = system.square(known)
                         assert abs(exact.square / unit - value) <= doubt
+
+
+def test_a_row_of_the_gram_matrix_that_underflows_is_not_exact():
+    system = GramSystem(fmpz_mat([[1 << 2200, 0], [0, 1]]), Fraction(1), np.ones(2, np.int64))
+    values, off, k = system.doubles()
+    assert values[1, 1] == 0 < Fraction(1, 1 << k) <= Fraction(float(off[1]))
 
 
 def test_dependent_rows_are_never_enclosed():
