@@ -17,7 +17,6 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from gammabar.harness.report.model import Report
     from gammabar.harness.run.tasks import PaperRef
 
 Decorator = Callable[[Any], Any]
@@ -367,16 +366,3 @@ def open_papers(paths: tuple[str, ...]) -> tuple[tuple[PaperRef, ...], tuple[str
 
     refs = tuple(PaperRef.read(path) for path in dict.fromkeys(paths))
     return refs, tuple(open_paper(ref).key for ref in refs)
-
-
-def open_store(path: Path) -> Report:
-    """What a store has to report; one without results is refused."""
-    from gammabar.harness.report.model import gather
-    from gammabar.harness.run.store import Store
-    from gammabar.problems import ProblemError
-
-    with Store(path, writing=False) as store:
-        report = gather(store.results(), store.origins(), store.data())
-    if not report.findings:
-        raise ProblemError(f"{path}: has no results (write some: gammabar verify --store {path})")
-    return report

@@ -16,7 +16,6 @@ from gammabar.harness.cli.command import (
     argument,
     command,
     open_papers,
-    open_store,
     picked,
     run,
     write,
@@ -42,8 +41,11 @@ def report_command(o: Any) -> None:
     The page works offline and without scripts. With --csv or --parquet the results are a table with
     the fields of `gammabar verify --json` as columns.
     """
+    from gammabar.harness.report.model import gather
     from gammabar.harness.report.page import badge, page
     from gammabar.harness.report.tables import markdown, write_csv, write_parquet
+    from gammabar.harness.run.store import Store
+    from gammabar.problems import ProblemError
     from gammabar.problems.output import write_whole
 
     open_papers(o.paper)
@@ -54,7 +56,11 @@ def report_command(o: Any) -> None:
         raise click.UsageError("--csv and --parquet go without --out, --markdown and --badge")
     if o.markdown and o.badge:
         raise click.UsageError("--markdown and --badge are two documents: ask for one of them")
-    report = open_store(o.store)
+    with Store(o.store, writing=False) as store:
+        report = gather(store.results(), store.origins(), store.data())
+    if not report.findings:
+        hint = f"gammabar verify --store {o.store}"
+        raise ProblemError(f"{o.store}: has no results (write some: {hint})")
     for path, how in tables:
         how(report.results, path)
         say(f"{path}: {len(report.results):,} rows")
