@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from types import FunctionType
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -49,7 +49,6 @@ class Artefact:
 
 
 Rng: TypeAlias = np.random.Generator | None
-_Class = TypeVar("_Class", bound=type)
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Family:
 
     def edit(
         self,
-        base: Callable[..., Any],
+        base: Any,
         name: str,
         what: str,
         because: str,
@@ -84,22 +83,27 @@ class Family:
     ) -> None:
         """Register `base` with wrong lines: old text of its methods → new text.
 
-        New lines may use what the module of the mutants has imported or defined. The other
-        arguments are those of `mutant`; `what` is the docstring of the class. Of a generator
-        function in the file of a paper, a line of its own is changed.
+        `name` is what is wrong in a few words joined by hyphens, `what` says it in a clause, and
+        `because` why it matters; `options` are the hyper-parameters that it is made with. New lines
+        may use what the module of the mutants has imported or defined. Of a generator function in
+        the file of a paper, a line of its own is changed.
         """
+        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+            raise ValueError(f"{name!r} is not a kebab-case name")
+        make: Callable[[], Any]
         if isinstance(base, FunctionType):
             solver, wrong = f"{self.name}.{base.__name__}", _edited_function(base, changes)
             make = partial(from_function, wrong, **options)
-            text = f"{what}: {because}."
-            self.mutants.append(Mutant(f"{solver}/{name}", self.name, solver, make, text))
-            return
-        assert isinstance(base, type)
-        known = vars(sys.modules[self.module])
-        own = "_" + base.__name__ + "".join(part.title() for part in name.split("-"))
-        body = _edited(base, changes, vars(sys.modules[base.__module__]) | known)
-        known[own] = type(own, (base,), body | {"__doc__": f"{what}.", "__module__": self.module})
-        self.mutant(name, because, equivalent, **options)(known[own])
+        else:
+            known = vars(sys.modules[self.module])
+            own = "_" + base.__name__ + "".join(part.title() for part in name.split("-"))
+            body = _edited(base, changes, vars(sys.modules[base.__module__]) | known)
+            told = {"__doc__": f"{what}.", "__module__": self.module}
+            known[own] = type(own, (base,), body | told)
+            solver, make = base.card.name, partial(known[own], **options)
+        text = " ".join(f"{what}: {because}.".split())
+        made = Mutant(f"{solver}/{name}", self.name, solver, make, text, equivalent)
+        self.mutants.append(made)
 
     def patches(self, text: str, **options: Any) -> None:
         """Register mutants of solvers of the library, each written as a patch (see `edit`)::
@@ -124,27 +128,6 @@ class Family:
                     old, _, changes[old] = line.partition(" → ")
             base, _, name = name.partition("/")
             self.edit(solver(base), name, what, because, changes, equivalent, **options)
-
-    def mutant(
-        self, name: str, because: str, equivalent: str | None = None, **options: Any
-    ) -> Callable[[_Class], _Class]:
-        """Register a class whose docstring says what is wrong.
-
-        `name` is that in a few words joined by hyphens; `because` goes on with the sentence of the
-        docstring and says why it matters; `options` are the hyper-parameters that it is made with.
-        """
-        if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
-            raise ValueError(f"{name!r} is not a kebab-case name")
-
-        def register(cls: _Class) -> _Class:
-            what = " ".join((inspect.getdoc(cls) or "").split()).removesuffix(".")
-            solver = cls.card.name  # type: ignore[attr-defined]
-            text, make = f"{what}: {because}.", partial(cls, **options)
-            made = Mutant(f"{solver}/{name}", self.name, solver, make, text, equivalent)
-            self.mutants.append(made)
-            return cls
-
-        return register
 
 
 def _edited_function(base: FunctionType, changes: Mapping[str, str]) -> Any:

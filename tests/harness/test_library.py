@@ -74,14 +74,9 @@ def package(folder: Path) -> Path:
     (home / "mutants.py").write_text(
         "from gammabar.papers import Family\n"
         "from gammabar.solvers import Perceptron\n"
-        'FAMILY = Family("small")\n'
-        '@FAMILY.mutant("stays", because="it never moves")\n'
-        "class Stays(Perceptron):\n"
-        '    """It stays where it is."""\n'
-        "    def iterates(self, problem, rng=None):\n"
-        "        from itertools import count\n"
-        "        from gammabar.solvers import Iterate\n"
-        "        return (Iterate(t, problem.origin()) for t in count())\n"
+        'FAMILY = Family("small", __name__)\n'
+        'FAMILY.edit(Perceptron, "stays", "It stays where it is", "it never moves",\n'
+        '            {"(1.0, single_row(problem, j))": "(0.0, single_row(problem, j))"})\n'
     )
     (home / "matrix.json").write_text('{"perceptron/stays": {"small.norm": ["iris:0,1"]}}')
     (home / "witnesses" / "small.one.json").write_text(
