@@ -172,6 +172,7 @@ class RowSystem(System):
         else:
             sizes = np.maximum(rows.max(axis=0), -rows.min(axis=0))
         self.columns, self.sides = np.flatnonzero(sizes), sides
+        self._last: tuple[list[int], NDArray[np.int64]] | None = None
         rows = rows if len(self.columns) == len(sizes) else rows[:, self.columns]
         values, top = _values(rows), float(sizes.max(initial=0.0))
         self.exponent = math.frexp(top)[1]
@@ -225,8 +226,11 @@ class RowSystem(System):
         return gram, share * norms + s * d * _UNDERFLOW, 2 * self.depth
 
     def _combined(self, z: list[int]) -> NDArray[np.int64]:
-        limbs = _limbs(z)
-        return _carried([limbs.T @ part for part in self.slices], self.width)
+        """Limbs of Σ z_i a_i; those of the last z are kept, as one step often is the solution."""
+        if self._last is None or self._last[0] != z:
+            limbs = _limbs(z)
+            self._last = z, _carried([limbs.T @ part for part in self.slices], self.width)
+        return self._last[1]
 
     def combine(self, z: list[int], dimension: int) -> list[int]:
         """Σ z_i a_i, in integers times 2^(exponent − depth)."""
@@ -251,7 +255,7 @@ class RowSystem(System):
         return zero.union(self.columns[(flipped == flipped[0]).all(axis=0)].tolist())
 
     def gram_times(self, z: list[int]) -> list[int]:
-        limbs = _shortened(self._combined(z)).T.astype(np.float64)
+        limbs = _shortened(self._combined(z).copy()).T.astype(np.float64)
         return _integers_of(_carried([(part @ limbs).T for part in self.slices], self.width))
 
     def gram(self) -> tuple[fmpz_mat, Fraction]:
