@@ -58,6 +58,17 @@ def test_linear_problems(kind: str, scale: float, unit: bool):
     is_proved(bounds.gram(), (d + 10 + 2 * rho) * U * R * R + small, eta=6)
 
 
+@pytest.mark.parametrize("kind", ["dense", "sparse", "multiclass"])
+def test_numbers_that_underflow_before_they_are_divided_by_the_radius(kind: str):
+    """Rows as long as 2⁶⁰⁰: w is multiplied by 2⁻³⁰¹ first, and what is lost then grows again."""
+    problem, size = linear(kind, 2.0**600, unit=True), 2.0**-900
+    bounds, lost = rounding_of(problem), ETA / problem._inner
+    rho, n, D = problem.radius_error / U, problem.n, problem.dimension
+    assert lost > 2.0**290 * ETA
+    is_proved(bounds.scores(size), (10 + rho) * U * size + math.sqrt(D) * lost, eta=9)
+    is_proved(bounds.combine(size), (n + 8 + rho) * U * size + n * lost, eta=9)
+
+
 @pytest.mark.parametrize("size", [2.0**900, math.inf])
 def test_what_may_overflow_has_no_bound(size: float):
     bounds = rounding_of(linear("dense", 2.0**400, unit=False))
