@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from gammabar.harness.verify.certified import Vec, space_of, weighted_sum
+from gammabar.harness.verify.combinations import same_weights
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.identities import (
     Logistic,
@@ -204,6 +205,13 @@ def test_lengths_and_squares_of_many_combinations():
     for found, error in ((lengths, 2 * each), (squares, each)):
         wanted = t * error + t * t * U
         assert wanted <= float(found.rad()) <= 1.1 * wanted
+
+
+def test_weights_that_were_recomputed():
+    """Eight roundoffs of all that is compared, beside what is given."""
+    weights = np.array([0.25, 0.75])
+    wanted = 1e-15 + 16 * U
+    assert wanted <= same_weights(weights, weights, 1e-15, "q").allowance <= 1.1 * wanted
 
 
 def test_logistic_potential():
