@@ -79,7 +79,12 @@ def candidate_for(problem: Problem, method: str, watch: Watch | None = None) -> 
 def _exact_candidate(problem: Problem, watch: Watch) -> Candidate:
     """By the Gram matrix, or where the margin is too narrow for it by the rows themselves."""
     if problem.n * problem.dimension <= LITTLE:
-        return working_set(problem, watch)
+        found = working_set(problem, watch)
+        if found.settled or load_core(problem) is _plain_minimum_norm:
+            return found
+        # Inseparable data have many optimal q̄: which one is told must not depend on whether this
+        # process has loaded the compiled core.
+        return working_set(problem, watch, minimum_norm=_plain_minimum_norm)
     rows = isinstance(problem, DenseProblem | SparseProblem) and problem.dimension <= _COLUMNS
     found = working_set(problem, watch, NARROW if rows else ZERO)
     if found.settled or not rows or _large_and_wide(problem, found):
@@ -100,13 +105,15 @@ def _large_and_wide(problem: Problem, found: Candidate) -> bool:
     return float(np.linalg.norm(w)) > NARROW * problem.radius
 
 
-def working_set(problem: Problem, watch: Watch | None = None, floor: float = ZERO) -> Candidate:
+def working_set(
+    problem: Problem, watch: Watch | None = None, floor: float = ZERO, minimum_norm: Any = None
+) -> Candidate:
     """Guess the support of the minimum-norm point of the rows' convex hull, of any geometry.
 
     The watch is told the bounds of the margin after each scan; the search is given up if the point
     is shorter than the share `floor` of the radius.
     """
-    minimum_norm = load_core(problem)
+    minimum_norm = minimum_norm or load_core(problem)
     radius2 = problem.radius**2
     look = Scans(problem)
     side, sides = look.side, look.sides

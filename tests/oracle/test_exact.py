@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -95,6 +97,22 @@ def test_the_plain_core_finds_what_the_compiled_one_finds(seed, n, d, free):
         assert q[:size][side[S[:size]] == 0].sum() == pytest.approx(1 / sides)
         squares.append(q[:size] @ G[np.ix_(S[:size], S[:size])] @ q[:size])
     assert squares[0] == pytest.approx(squares[1], rel=1e-7, abs=1e-12 * c2)
+
+
+@settings(max_examples=100, deadline=None)
+@given(small(max_n=24, max_d=4), st.sampled_from(["none", "free"]))
+def test_the_dual_optimum_does_not_depend_on_what_the_process_has_loaded(points, intercept):
+    problem, core = from_arrays(*points, intercept=intercept), "gammabar.oracle._wolfe"
+    answers = []
+    for loaded in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            if loaded:
+                importlib.import_module(core)
+            else:
+                patch.delitem(sys.modules, core, raising=False)
+            truth = solve(problem)
+        answers.append((truth.support.tolist(), weights(truth)))
+    assert answers[0] == answers[1]
 
 
 @settings(max_examples=60, deadline=None)
