@@ -18,7 +18,9 @@ Methods that report something beside w report what follows from the w that they 
 something false. Claims with a probability are put to samplers that are right and to some that are
 wrong for certain (`chance`). A step is false if it is off by 1/256 of itself or more: that w is
 rounded does not excuse a step that is left out. AdaBoost, SGD and ridge regression, which
-statements run by themselves, have trials of their own kind.
+statements run by themselves, have trials of their own kind; statements that are false as printed
+and need no problem have a counterexample each (`plain`).
 
-At the end stands which statements were decided and which were not.
+At the end stands which statements were decided and which were not; what 200 problems never decide
+is listed in undecided.txt, and that list may only shrink.
 """

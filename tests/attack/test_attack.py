@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,27 @@ def test_no_verdict_is_wrong(kind: str) -> None:
 @pytest.mark.parametrize(("kind", "seed", "number"), FOUND)
 def test_what_was_found(kind: str, seed: int, number: int) -> None:
     assert not tried(kind, seed, number, Tally()).faults
+
+
+@pytest.mark.slow
+def test_what_is_never_decided_is_listed() -> None:
+    """What 200 fixed problems never decide is a list that may only shrink."""
+    tally, number = Tally(), 0
+    trial.of_nothing(tally)
+    while tally.trials < 200:
+        trial.one(2026, number, tally)
+        trial.further(2026, number, tally)
+        number += 1
+    found = set(load_statements()) - tally.decided()
+    assert found == set(Path(__file__).with_name("undecided.txt").read_text().split())
+
+
+@pytest.mark.full
+def test_statements_with_data_of_their_own() -> None:
+    tally = Tally()
+    trial.of_nothing(tally)
+    assert not tally.faults, "\n".join(tally.faults)
+    assert tally.of_false.keys() == {"refuted"}
 
 
 # An attack that cannot fail proves nothing

@@ -15,13 +15,17 @@ import numpy as np
 
 import gammabar as gb
 from gammabar.harness.registry import load_statements
+from gammabar.harness.run.tasks import open_solver
+from gammabar.harness.verify.context import Case
+from gammabar.harness.verify.run_checks import check_statement
 
 from . import boosting, chance, descent, jst, ramdas_pena, ridge, sgd, tyurin
 from .arithmetic import Unfit, bits, doubles, to_double, zeros
 from .changes import RIGHT, WRONG, lie, lie_about_weights
 from .data import Data
-from .driver import Solver, Tally, ask, attempt
+from .driver import Solver, Tally, ask, attempt, compare
 from .facts import Extras, Facts, Method, Step, Truth
+from .plain import PRINTED
 
 METHODS: dict[str, Method] = {**jst.METHODS, **tyurin.METHODS, **ramdas_pena.METHODS}
 #: Methods that are drawn, and those that take the place of others in some trials, so that a number
@@ -51,15 +55,16 @@ UNLIKELY = 72
 
 
 @cache
-def holding(about_runs: bool, solver: str = "") -> list[Any]:
-    """What is proved of runs of a solver, or of data (with or without a solver)."""
+def holding(about_runs: bool, solver: str = "", own_data: bool = False) -> list[Any]:
+    """What is proved of runs of a solver, or of data (with or without a solver), or of instances
+    that the statement brings itself."""
     return [
         s
         for s in load_statements().values()
         if s.status == "holds"
         and s.about_runs is about_runs
         and (solver in s.solvers if solver else not s.solvers)
-        and (about_runs or solver or s.problems != ("",))
+        and (about_runs or solver or (s.problems == ("",)) is own_data)
     ]
 
 
@@ -67,6 +72,20 @@ def of_solver(method: Method) -> list[str]:
     """What is proved of points or weights that a solver has to do with, but of no run of it."""
     found = (s for s in holding(False, method.solver) if s.kind != "probability")
     return [s.id for s in found if s.id.startswith("jst.")]
+
+
+def of_nothing(tally: Tally) -> None:
+    """Statements about instances of their own, once: none that is proved is refuted, and none that
+    is false as printed holds."""
+    printed = {name: truth for truths in PRINTED.values() for name, truth in truths.items()}
+    solvers = {name: solver for solver, truths in PRINTED.items() for name in truths}
+    with bits():
+        for name in (*printed, *(s.id for s in holding(False, own_data=True))):
+            solver = open_solver(solvers[name]) if solvers.get(name) else None
+            # ``gb.verify`` asks for a solver and a problem; these statements have none.
+            said = str(check_statement(load_statements()[name], Case(solver=solver)).verdict)
+            tally.said[name, said] += 1
+            compare(name, said, printed.get(name, lambda: None)(), True, "of nothing", tally)
 
 
 class Trial:
@@ -307,6 +326,8 @@ def main(arguments: list[str] | None = None) -> int:
         for name in KINDS:
             kind(name, seed, number, tally)
         print("\n".join(tally.faults))
+    else:
+        of_nothing(tally)
     while not args.only and tally.trials < args.trials:
         one(args.seed, number, tally)
         further(args.seed, number, tally)
