@@ -1,4 +1,4 @@
-"""Right solvers of five methods, written in five styles, on random data: none is refuted."""
+"""Right solvers of five methods, in several styles, on random data: none is refuted."""
 
 from __future__ import annotations
 
@@ -33,6 +33,20 @@ class Single(Matrix):
     """The same in float32, as a network is trained."""
 
     dtype = np.float32
+
+
+class Tensors(Single):
+    """Products of PyTorch tensors."""
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        self.tensor = pytest.importorskip("torch").from_numpy
+
+    def scores(self, w):
+        return (self.tensor(self.A) @ self.tensor(w)).numpy()
+
+    def combine(self, q):
+        return (self.tensor(self.A).T @ self.tensor(q.astype(np.float32))).numpy()
 
 
 class Loops(Matrix):
@@ -102,16 +116,17 @@ METHODS = {
     "batch-perceptron": (batch_perceptron, False, False),
     "perceptron": (perceptron, False, False),
 }
-STYLES = ("matrix", "loops", "float32", "csv", "class")
+STYLES = ("matrix", "loops", "float32", "csv", "class", "pytorch")
 
 
 def written(style, method, problem, step, length, folder: Path):
     """The solver in a style."""
     loop, unit, _ = METHODS[method]
-    kind = {"loops": Loops, "float32": Single}.get(style, Matrix)
+    kind = {"loops": Loops, "float32": Single, "pytorch": Tensors}.get(style, Matrix)
 
     def run(given):
-        return loop(kind(given), step)
+        ops = kind(given)
+        return map(ops.tensor, loop(ops, step)) if style == "pytorch" else loop(ops, step)
 
     class Written:
         def iterates(self, given, rng):
@@ -155,8 +170,8 @@ def verdicts(style, method, wanted, folder):
 @pytest.mark.parametrize("wanted", [2, pytest.param(80, marks=pytest.mark.full)])
 @pytest.mark.parametrize(("style", "method"), list(product(STYLES, METHODS)))
 def test_no_right_solver_is_refuted(style, method, wanted, tmp_path):
-    """With `full` at least 25 × 80 = 2,000 verdicts."""
+    """With `full` at least 25 × 80 = 2,000 verdicts, and 400 more where PyTorch is installed."""
     found = verdicts(style, method, wanted, tmp_path)
     assert [str(verdict) for verdict in found if verdict.verdict == "refuted"] == []
-    if style not in ("float32", "csv"):
+    if style not in ("float32", "csv", "pytorch"):
         assert sum(verdict.verdict == "holds" for verdict in found) > len(found) / 2
