@@ -7,10 +7,10 @@ statement refutes is a hole in the suite; a statement that refutes none needs a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from gammabar.harness.registry import load_statements, mutants, trials
 from gammabar.harness.run.tasks import open_solver, solver_name
@@ -20,11 +20,8 @@ from gammabar.harness.verify.verdict import Ruling, StatementError, Status, Verd
 from gammabar.problems import ProblemError
 from gammabar.problems.specs import open_problem
 
-#: Iterates of a mutant that are checked, and those in which a claim about stopping may wait: what
-#: goes wrong goes wrong early.
+#: A mutant is run for no more iterates than this: those that matter go wrong early.
 ITERATIONS, MOST = 400, 3000
-
-Check: TypeAlias = Callable[[], Iterable[Verdict]]
 
 
 def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[str, list[str]]:
@@ -34,10 +31,9 @@ def kills(mutant: Any, statement: str = "", problem: str | None = None) -> dict[
     of them only.
     """
     found: dict[str, list[str]] = {}
-    for where, check in _checks(mutant, statement, problem):
-        for verdict in _verdicts(check):
-            if verdict.verdict is Ruling.REFUTED:
-                found.setdefault(verdict.statement, []).append(where)
+    for verdict, where in _verdicts(mutant, [statement] if statement else (), problem):
+        if verdict.verdict is Ruling.REFUTED:
+            found.setdefault(verdict.statement, []).append(where)
     if len(found) > 1:
         found.pop("crashed", None)
     return dict(sorted(found.items()))
@@ -66,42 +62,54 @@ def _one(name: str) -> dict[str, list[str]]:
     return kills(mutants()[name])
 
 
-def _checks(mutant: Any, only: str, on: str | None) -> Iterator[tuple[str, Check]]:
-    """What checks the statements about its solver, and on which problems."""
+def _verdicts(
+    mutant: Any,
+    only: Collection[str] = (),
+    on: str | None = None,
+    most: int = ITERATIONS,
+    longest: int = MOST,
+) -> Iterable[tuple[Verdict, str]]:
+    """What the statements about its solver say of a mutant, and on which problems.
+
+    `only` these statements are asked, `on` this problem; `most` iterates are checked of claims
+    about all of them, and up to the `longest` of claims about stopping.
+    """
     about = [
         s
         for s in load_statements().values()
         if mutant.solver in s.solvers
-        and only in ("", s.id)
+        and (not only or s.id in only)
         and s.status is Status.HOLDS  # what is refuted of the right solver is no test of this one
     ]
-    along = [s for s in about if s.about_runs]
+    heard = [s for s in about if s.about_runs]
     for trial in trials():
         if solver_name(trial.solver) != mutant.solver or on not in (None, trial.problem):
             continue
-        for unit in sorted({s.unit for s in along}):
+        for unit in sorted({s.unit for s in heard}):
             solver = _with_options(mutant.make(), trial.solver)
             problem, name = open_problem(trial.problem), trial.problem
             case = Case(problem, solver, unit=unit, name=name, seed=trial.seed)
-            some, length = [s for s in along if s.unit is unit], min(trial.iterations, ITERATIONS)
-            yield name, partial(check_run, case, some, length, MOST)
+            some, length = [s for s in heard if s.unit is unit], min(trial.iterations, most)
+            yield from _named(name, partial(check_run, case, some, length, longest))
     for statement in about:
         for text in () if statement.about_runs else statement.problems if on is None else [on]:
             opened = open_problem(text) if text else None
             case = Case(opened, mutant.make(), unit=statement.unit, name=text)
-            yield text, partial(map, partial(check_statement, statement), [case])
+            yield from _named(text, partial(map, partial(check_statement, statement), [case]))
 
 
-def _verdicts(check: Check) -> list[Verdict]:
-    """A mutant that crashes is killed by that; one that refuses a problem is not."""
+def _named(problem: str, check: Callable[[], Iterable[Verdict]]) -> Iterable[tuple[Verdict, str]]:
+    """Verdicts with their problem. A mutant that crashes is killed by that; one that refuses a
+    problem is not."""
     try:
-        return list(check())
+        for verdict in check():
+            yield verdict, problem
     except StatementError:
         raise
     except ProblemError:
-        return []
+        return
     except Exception as error:
-        return [Verdict("crashed", Ruling.REFUTED, reason=repr(error), failure="crashed")]
+        yield Verdict("crashed", Ruling.REFUTED, reason=repr(error), failure="crashed"), problem
 
 
 def _with_options(mutant: Any, text: str) -> Any:

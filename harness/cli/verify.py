@@ -35,7 +35,7 @@ from gammabar.harness.cli.command import (
     what,
     write,
 )
-from gammabar.harness.screen import bar, print_json, say
+from gammabar.harness.screen import bar, print_json, say, stages
 
 if TYPE_CHECKING:
     from gammabar.harness.run.engine import Request, Tell
@@ -267,7 +267,8 @@ def _plan_of(requests: list[Request]) -> list[Task]:
     from gammabar.harness.verify.parameters import PREFIX, read as read_inputs
     from gammabar.problems.specs import open_once
 
-    tasks = [task for request in requests for task in make_plan(request)]
+    with stages(quiet=requests[0].random is None) as tell:
+        tasks = [task for request in requests for task in make_plan(request, tell)]
     for text in requests[0].problems:
         if not text.startswith(PREFIX):
             open_once(text)

@@ -115,11 +115,14 @@ PROBLEMS = (
 )
 
 
-def make_plan(request: Request) -> list[Task]:
-    """The tasks of a plan, without duplicates; problems stay together."""
+def make_plan(request: Request, tell: Callable[[str], None] = lambda text: None) -> list[Task]:
+    """The tasks of a plan, without duplicates; problems stay together.
+
+    `tell` hears how many random runs have been planned.
+    """
     chosen = _chosen(request)
     if request.random is not None:
-        tasks = list(_at_random(request, chosen))
+        tasks = list(_at_random(request, chosen, tell))
     else:
         tasks = [*_plan_without_run(request, chosen), *_plan_with_run(request, chosen)]
     if not tasks:
@@ -326,7 +329,9 @@ def _by_solver(request: Request, statement: Statement) -> Iterator[Run]:
                 yield replace(run, solver=solver)
 
 
-def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
+def _at_random(
+    request: Request, chosen: list[Statement], tell: Callable[[str], None]
+) -> Iterator[Task]:
     """Random trials: no true statement may be refuted, and few be left undecided.
 
     A solver of the user's stands in each of them for the one that was drawn.
@@ -338,7 +343,8 @@ def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
     only = named or ({name for s in chosen for name in s.solvers} if narrowed else None)
     drawn = random_trials(request.seed or 0, request.edges, only)
     allowed = (trial for trial in drawn if request.allows(trial.problem))
-    for trial in islice(allowed, request.random):
+    for k, trial in enumerate(islice(allowed, request.random)):
+        tell(f"{k:,} of {request.random:,} runs are planned")
         drawn_one = Registered(trial.solver)
         # The options of the user's are its own.
         solver = drawn_one if request.file is None else Registered(drawn_one.name)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gammabar.harness.run import engine as limits
+from gammabar.harness.run.processes import OutOfTime
 
 #: A loop that lasts until an alarm has come, in a file of somebody.
 LOOP = """
@@ -37,7 +38,7 @@ def test_nothing_is_raised_within_the_compiler(
     names: dict[str, object] = {}
     exec(compile(LOOP, str(Path(folder) / "binding.py"), "exec"), names)
     left = False
-    with pytest.raises(limits.OutOfTime), limits.time_limit(0.05, "my.py"):
+    with pytest.raises(OutOfTime), limits.time_limit(0.05, "my.py"):
         names["loop"](lambda: len(alarms) >= 2)  # type: ignore[operator]
         left = True
         for _ in count():
