@@ -17,7 +17,7 @@ import re
 import struct
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from math import isqrt
@@ -65,9 +65,21 @@ def run(work: Callable[[int, int], T], parts: list[tuple[int, int]]) -> list[T]:
     """work(lo, hi) for every stripe, in threads where there are several; results in order."""
     if len(parts) == 1 or threads() == 1:
         return [work(lo, hi) for lo, hi in parts]
-    begun = [pool().submit(work, lo, hi) for lo, hi in parts]
-    wait(begun)  # nothing that still writes is left behind by an error
-    return [one.result() for one in begun]
+    results: dict[int, T] = {}
+    todo = iter(enumerate(parts))
+
+    def drain() -> None:
+        for place, (lo, hi) in todo:  # shared: each thread takes the next stripe
+            results[place] = work(lo, hi)
+
+    # The calling thread works too: waking one thread fewer matters when a pass takes milliseconds.
+    helpers = [pool().submit(drain) for _ in range(min(threads(), len(parts)) - 1)]
+    try:
+        drain()
+    finally:
+        for helper in helpers:
+            helper.result()
+    return [results[place] for place in range(len(parts))]
 
 
 @cache
@@ -84,8 +96,8 @@ def threads() -> int:
 
 @cache
 def pool() -> ThreadPoolExecutor:
-    """The threads of all passes; they live as long as the process."""
-    return ThreadPoolExecutor(max_workers=threads(), thread_name_prefix="gammabar")
+    """The threads beside the calling one; they live as long as the process."""
+    return ThreadPoolExecutor(max_workers=max(1, threads() - 1), thread_name_prefix="gammabar")
 
 
 # The threads of a pool do not survive a fork: a child makes its own.
