@@ -203,18 +203,18 @@ def test_a_statement_with_its_own_data_is_searched_over_its_inputs(gammabar):
 def test_many_statements_share_the_time_and_a_killed_run_goes_on(gammabar, tmp_path):
     kept = tmp_path / "kept.json"
     arguments = ["falsify", "gb.sharp", "jst.prop3.7", "--jobs", "1", "--store", kept, "--json"]
-    code, out, _ = gammabar(*arguments, "--budget", "2")
+    code, out, _ = gammabar(*arguments, "--budget", "6")
     first = json.loads(out)
     assert code == 0  # what is refuted is known to be false
     assert first["reports"]["jst.prop3.7"]["refuted"]
     assert not first["reports"]["gb.sharp"]["refuted"]
-    code, out, err = gammabar(*arguments, "--budget", "2")  # they have had their time
+    code, out, err = gammabar(*arguments, "--budget", "6")  # they have had their time
     assert json.loads(out)["reports"] == first["reports"]
     # One that has had half of its time goes on, from its best.
     document = json.loads(kept.read_text())
     document["reports"]["gb.sharp"]["seconds"] = 0.5
     kept.write_text(json.dumps(document))
-    code, out, err = gammabar(*arguments, "--budget", "2")
+    code, out, err = gammabar(*arguments, "--budget", "6")
     again, before = (r["reports"]["gb.sharp"] for r in (json.loads(out), first))
     assert sum(again["runs"].values()) > sum(before["runs"].values())
     # A busy machine may have had time for no more than a run that has no tightness.
