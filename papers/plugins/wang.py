@@ -117,13 +117,8 @@ def _into_ball(problem, w):
 
 
 FAMILY = Family("wang")
-FAMILY.edit(
-    smooth_perceptron,
-    "mu-fixed",
-    "μ_t = μ_0",
-    "it smooths for ever",
-    {"mu *= 1 - theta": "mu *= 1"},
-)
+_WARM = {"mu *= 1 - theta": "mu *= 1"}
+FAMILY.edit(smooth_perceptron, "mu-fixed", "μ_t = μ_0", "it smooths for ever", _WARM)
 _NONE = {"t / (t + 1) * (g - pull)": "0 * pull"}
 FAMILY.edit(accelerated_perceptron, "no-momentum", "β_t = 0", "the rate is 1/T", _NONE)
 _LONG = {"v - t / (2": "v - 30 * t / (2"}

@@ -263,42 +263,24 @@ class _Loop:
             self._next = bool(it.smallest > 0) or small
 
 
-_THEOREM_3A = (
-    r"\text{When } \rho(A) > 0, \text{ MPFP terminates in at most } N ="
-    r" \frac{\Omega\mathcal L}{\rho(A)} + 1 \text{ iterations with a feasible solution to LDFP}"
-    r" \text{ given by } y_N"
-)
-loops = yu.sharing(since=1, history=(_Loop,))
+loops = yu.sharing(MPLFP, separable, since=1, history=(_Loop,))
+_BELOW = {"MPFP ends": "For ε < ρ(A), MPFP ends", r"\text{When ": r"\epsilon<\rho(A):\ \text{When "}
+_FIXED = "Theorem 3(a), for ε < ρ(A)"
 
 
-@loops.bound(
-    "thm3.a",
-    "Theorem 3(a)",
-    MPLFP,
-    separable,
-    Erratum(
-        "substance",
-        "thm3.a.fixed",
-        why="It needs ε < ρ(A): otherwise the loop may end with ε_sad(z_t) ≤ ε before that.",
-        survives="Everything, for ε < ρ(A): then ε_sad(z_t) ≤ ε implies φ̲(y_t) ≥ ρ(A) − ε > 0.",
-    ),
-    claim=_THEOREM_3A,
-    words="MPFP ends after at most Ωℒ/ρ(A) + 1 iterations with a y_N that separates, for every ε.",
-    note="Smallest witness: any data whose first y_1 does not separate them, and ε = 10: ε_sad(z_1)"
-    " is at most Ωℒ, and the loop ends at t = 1.",
-)
-@loops.bound(
-    "thm3.a.fixed",
-    "Theorem 3(a), for ε < ρ(A)",
-    MPLFP,
-    separable,
-    small_epsilon,
-    slower=_SLOW,
-    claim=r"\epsilon < \rho(A):\ " + _THEOREM_3A,
-    words="For ε < ρ(A), MPFP ends after at most Ωℒ/ρ(A) + 1 iterations with a y_N that separates.",
-    note="With the solver's own Ωℒ; the bound √(ln n) + √½ on it is yu.sec5.4.",
-)
+@loops.bound("thm3.a", "Theorem 3(a)", Erratum("substance", "thm3.a.fixed"))
+@loops.bound("thm3.a.fixed", _FIXED, small_epsilon, slower=_SLOW, instead=_BELOW)
 def _separates_in_time(it, c):
+    r"""MPFP ends after at most Ωℒ/ρ(A) + 1 iterations with a y_N that separates.
+
+    $\text{When } \rho(A) > 0, \text{ MPFP terminates in at most } N = \frac{\Omega\mathcal
+    L}{\rho(A)} + 1 \text{ iterations with a feasible solution to LDFP given by } y_N$
+
+    Smallest witness: any data whose first y_1 does not separate them, and ε = 10: ε_sad(z_1) is at
+    most Ωℒ, and the loop ends at t = 1.
+
+    Why: It needs ε < ρ(A): otherwise the loop may end with ε_sad(z_t) ≤ ε before that.
+    Survives: Everything, for ε < ρ(A): then ε_sad(z_t) ≤ ε implies φ̲(y_t) ≥ ρ(A) − ε > 0."""
     loop = c.history(_Loop)
     if loop.over:
         return fact(True, "the loop has ended")

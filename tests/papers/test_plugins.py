@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gammabar as gb
@@ -176,3 +177,19 @@ def test_the_direction_of_other_tails_is_refuted(monkeypatch):
     monkeypatch.setattr(module, "convex_tail", lambda case: None)
     found = verdicts("jt.gradient_descent:loss=poly", "rows:1,1;2,-4", 700)
     assert "refuted" in (found["jt.thm5.dual"], found["jt.thm5.bias"])
+
+
+@pytest.mark.parametrize("problem", [PLANTED, "iris:0,1", "rows:4,1;3,-2", TEN])
+def test_the_offset_of_theorem_9_minimises_the_risk_of_the_rows_on_the_margin(problem):
+    offset = sys.modules[find_statement("jt.thm9").body.__module__].offset
+    case = Case(gb.load(problem), unit=True)
+    weights, radius, length, _ = offset(case)
+    rows = np.array([case.problem.row(i) for i in range(case.n)])
+    best = rows.T @ np.array([float(q) for q in case.q_bar])
+    on = np.abs(rows @ best - best @ best) < 1e-12
+    across = rows - np.outer(rows @ best, best) / (best @ best)
+    v = across.T @ weights
+    pull = np.exp(-across[on] @ v) @ across[on]
+    assert np.abs(pull).max() < 1e-12
+    assert np.linalg.norm(v) == pytest.approx(float(length))
+    assert radius < 1e-3
