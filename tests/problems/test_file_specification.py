@@ -108,8 +108,7 @@ def _both_read(
         assert (table.labels, table.width) == (texts, len(points[0]))
 
 
-@pytest.mark.full
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(tables(), st.data())
 def test_csv(table: Any, data: st.DataObject) -> None:
     (names, cells), draw = table, data.draw
@@ -144,8 +143,7 @@ def test_csv(table: Any, data: st.DataObject) -> None:
     _both_read(f"data.{kind}{suffix}", raw, "csv", texts, _meaning(cells), label, drop)
 
 
-@pytest.mark.full
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(tables(sparse=True), st.data())
 def test_svmlight(table: Any, data: st.DataObject) -> None:
     (names, cells), draw = table, data.draw
@@ -196,8 +194,7 @@ def _saved(save: Any, *what: Any, **named: Any) -> bytes:
     return out.getvalue()
 
 
-@pytest.mark.full
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(arrays(), st.data())
 def test_npz(made: Any, data: st.DataObject) -> None:
     X, texts, y = made
@@ -207,8 +204,7 @@ def test_npz(made: Any, data: st.DataObject) -> None:
     _both_read("data.npz", raw, "npz", texts, _exactly(X))
 
 
-@pytest.mark.full
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(arrays(), st.data())
 def test_npy(made: Any, data: st.DataObject) -> None:
     (X, texts, y), suffix = made, data.draw(suffixes)
@@ -216,8 +212,7 @@ def test_npy(made: Any, data: st.DataObject) -> None:
     _both_read(f"X.npy{suffix}", raw, "npy", texts, _exactly(X), labels=_saved(np.save, y))
 
 
-@pytest.mark.full
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(arrays(), st.sampled_from(["csr", "csc", "coo"]), st.booleans(), st.booleans())
 def test_scipy(made: Any, form: str, matrix: bool, packed: bool) -> None:
     X, texts, y = made

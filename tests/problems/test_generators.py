@@ -173,24 +173,6 @@ def test_degenerate_kinds_are_degenerate():
         assert one.y[0] != one.y[-1]
 
 
-def test_worst_case_is_that_of_the_paper():
-    made = generate("worst-case", "n=12")
-    assert made.X.tolist() == [[0.5, -1.0]] + [[-0.5, -1.0]] * 11
-    assert made.y.tolist() == [1] + [-1] * 11
-    # The proof of Theorem 5.1: half the mean of y_i a_i is (0.25, (n - 2) / 2n).
-    step = (made.X * made.y[:, None]).sum(axis=0) / 24
-    assert step.tolist() == [0.25, 10 / 24]
-
-
-def test_loss_spike_is_that_of_the_paper():
-    made = generate("loss-spike")
-    A = made.X * made.y[:, None]
-    first = A.sum(axis=0) / 4  # the proof of Theorem 4.1: theta_1 = step * (2/4, 3/4)
-    assert first.tolist() == [0.5, 0.75]
-    assert (A @ first).tolist() == [-0.25, 3.5]
-    assert made.known.gamma_squared == 1
-
-
 @given(
     st.fractions(Fraction(11, 10), 20, max_denominator=30),
     st.integers(4, 60),

@@ -53,17 +53,6 @@ def test_points_keep_their_dtype_and_are_not_copied(dtype):
     assert problem.unit().X is problem.X
 
 
-@pytest.mark.parametrize("given_as", ["float16", "longdouble", ">f8", ">i4", "bool", "fortran"])
-def test_other_dtypes_become_exact_ones(given_as):
-    values = np.array([[1, 0, 1], [0, 1, 1]])
-    X = np.asfortranarray(values) if given_as == "fortran" else values.astype(given_as)
-    kept = DenseProblem(X, [1, -1]).X
-    assert kept.flags.c_contiguous
-    assert kept.dtype.isnative
-    assert kept.dtype in (np.float64, np.int32, np.int64, np.uint8)
-    np.testing.assert_array_equal(kept, values)
-
-
 def test_a_long_double_that_is_no_double_is_refused():
     X = np.ones((2, 3), dtype=np.longdouble)
     X[1, 2] += np.finfo(np.longdouble).eps

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,8 +23,6 @@ from gammabar.problems import (
     SparseProblem,
 )
 from gammabar.problems.generators import _largest_square
-from gammabar.problems.portable_rng import Draws
-from gammabar.problems.rounding import rounding_of
 
 INTEGERS = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)
 
@@ -40,49 +37,6 @@ def matrices(draw):
     entries = st.one_of(ends, st.integers(int(info.min), int(info.max)))
     values = draw(st.lists(entries, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]))
     return np.array(values, dtype=dtype).reshape(shape)
-
-
-def native(X):
-    """As CSR, which SciPy has in the order of bytes of this machine only."""
-    return scipy.sparse.csr_array(X.astype(X.dtype.newbyteorder("=")))
-
-
-@given(matrices(), st.booleans(), st.sampled_from(("C", "F", ">", "reversed")))
-def test_products_with_integers_are_those_of_the_integers(X, compiled, layout):
-    exact = [[Fraction(v) for v in row] for row in X.tolist()]
-    if layout == ">":
-        X = X.astype(X.dtype.newbyteorder(">"))
-    elif layout == "reversed":
-        X = X[::-1, ::-1].copy()[::-1, ::-1]
-    else:
-        X = np.array(X, order=layout)
-    y = np.resize([1, -1], len(X))
-    w = np.linspace(-1, 1, X.shape[1]).round(3)
-    truth = [
-        int(s) * sum(Fraction(b) * a for a, b in zip(row, w.tolist(), strict=True))
-        for s, row in zip(y, exact, strict=True)
-    ]
-    small, points_module.SMALL = points_module.SMALL, 0 if compiled else points_module.SMALL
-    # Each dtype is compiled once, which takes a while: one narrow and the widest here.
-    if compiled and X.dtype != np.uint8:
-        # (A big-endian uint64 is not equal to np.uint64.)
-        widest = X.dtype.kind == "u" and X.dtype.itemsize == 8
-        X = X.astype(np.uint64 if widest else np.int64)
-    try:
-        for problem in (DenseProblem(X, y), SparseProblem(native(X), y)):
-            allowed = Fraction(rounding_of(problem).scores(float(np.linalg.norm(w)) + 1e-9))
-            for got in (problem.scores(w), problem.softmin(w).scores):
-                assert all(
-                    abs(Fraction(s) - t) <= allowed
-                    for s, t in zip(got.tolist(), truth, strict=True)
-                )
-            squares = max(sum(v * v for v in row) for row in exact)
-            low, high = rounding_of(problem).radius_bounds()
-            assert Fraction(low) ** 2 <= squares <= Fraction(high) ** 2
-            assert problem.norm(np.array([-(2**63)])) == 2.0**63
-            assert math.isfinite(problem.margin(np.full(X.shape[1], -(2**63), dtype=np.int64)))
-    finally:
-        points_module.SMALL = small
 
 
 @given(matrices())
@@ -123,12 +77,6 @@ def test_matrices_that_are_too_wide_are_refused():
         SparseProblem(wide, [1])
     with pytest.raises(ProblemError, match="classes"):
         MulticlassProblem(np.eye(2), np.array([0, 2**63], dtype=np.uint64))
-
-
-def test_draws_are_from_a_range_that_is_proved():
-    assert Draws(0).integers(-(2**31), 2**31 - 1, 3).shape == (3,)
-    with pytest.raises(ValueError, match="range"):
-        Draws(0).integers(0, 2**32, 3)
 
 
 @pytest.mark.parametrize("geometry", [DenseProblem, MulticlassProblem])

@@ -84,23 +84,6 @@ def test_weights_are_whole_normal_to_the_eye_and_do_not_depend_on_the_size():
 FIRST = [[-2, 2, 8, 4], [-1, 4, -3, -6]]
 
 
-def test_a_wide_network_has_nearly_the_neural_tangent_kernel():
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((6, 5))
-    norms = np.linalg.norm(X, axis=1)
-    lengths = np.outer(norms, norms)
-    angle = np.arccos(np.clip(X @ X.T / lengths, -1, 1))
-    first = X @ X.T * (math.pi - angle)
-    second = lengths * (np.sin(angle) + (math.pi - angle) * np.cos(angle))
-    limit = (first + second) / (2 * math.pi)
-    errors = [
-        abs(Kernel("network", width=m).matrix(X, X) - limit).max() / limit.max()
-        for m in (100, 10_000)
-    ]
-    assert errors[1] < 0.05
-    assert errors[1] < errors[0] / 3
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["floats", "bytes", "mixed"]), st.booleans())
 def test_the_error_bound_holds(seed: int, kind: str, normalised: bool):
