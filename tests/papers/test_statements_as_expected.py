@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import math
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 from flint import arb
-from golden.__main__ import FOLDER, KEY, intended, read_frozen
+from golden.__main__ import FOLDER, KEY, equal, intended, read_frozen
 from statement_checks import STATEMENTS, verdict
 
 from gammabar.harness.registry import artefacts, papers, trials
@@ -83,11 +82,9 @@ def test_the_cheapest_run_gives_the_golden_result(row: dict[str, str]) -> None:
     now["refuted_at"] = str(found.worst_t) if refuted else ""
     now["checked"] = str(found.checked)
     apart = [f"{name} {row[name]} → {new}" for name, new in now.items() if row[name] != new]
-    if row["tightness"]:
-        # Below a hundredth it is the share of an allowance for rounding that was used.
-        old, new = float(row["tightness"]), found.tightness
-        if new is None or not math.isclose(old, new, rel_tol=1e-6, abs_tol=0.01):
-            apart.append(f"tightness {old} → {new}")
+    old, new = row["tightness"], "" if found.tightness is None else str(found.tightness)
+    if not equal("tightness", old, new, row["statement"]):
+        apart.append(f"tightness {old} → {new}")
     name = " ".join(row[part] for part in KEY[:3] if row[part])
     assert not apart or is_intended(f"{name} :: {', '.join(apart)}"), apart
 
