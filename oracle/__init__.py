@@ -8,7 +8,7 @@ propose and reject what is far from the margin by a proved bound; integers and b
 `result`           what it returns: `Truth` (ℓ₂), `L1Margin` and `NegativeMargin`; square roots
 `certificate`      the sections of a certificate, and how it is written
 `check`            the independent checker: standard library, and nothing of this project
-`candidate`        untrusted: a working-set method in doubles; `pricing` scans the rows for it
+`candidate`        untrusted: a working-set method in doubles, and its scans
 `narrow`           the same for margins that a Gram matrix of doubles does not show
 `proof`            the minimum-norm point, proved, from whatever candidate
 `rational`         exact inner products for each geometry, behind a filter in doubles

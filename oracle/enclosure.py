@@ -40,17 +40,20 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpz_mat
 
 from gammabar.oracle.linear_system import GramSystem, enclose as solve_system
-from gammabar.oracle.pricing import Rows, balanced, sides_of, spread
 from gammabar.oracle.proof import MinimumNorm
 from gammabar.oracle.rational import (
     ROUNDOFF,
     SAFETY,
     KernelRows,
+    Rows,
+    balanced,
     exponent_of,
     integer_rows,
     integers_of,
     largest,
     product,
+    sides_of,
+    spread,
     squared_norms,
     to_fmpz_mat,
 )

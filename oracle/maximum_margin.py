@@ -26,9 +26,16 @@ from gammabar.oracle.candidate import (
     load_core,
     silent,
 )
-from gammabar.oracle.pricing import balanced, spread
 from gammabar.oracle.proof import MinimumNorm, minimum_norm_point
-from gammabar.oracle.rational import ExactRows, Point, exact_rows, integer_matrix, opposite_twins
+from gammabar.oracle.rational import (
+    ExactRows,
+    Point,
+    balanced,
+    exact_rows,
+    integer_matrix,
+    opposite_twins,
+    spread,
+)
 from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth, root_bounds
 from gammabar.problems import KernelProblem, MulticlassKernelProblem, Problem, ProblemError
 from gammabar.problems.problem import require_doubles

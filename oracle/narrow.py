@@ -38,8 +38,8 @@ from typing import Any
 
 import numpy as np
 
-from gammabar.oracle.candidate import BATCH, MAX_SCANS, Candidate, Watch
-from gammabar.oracle.pricing import Rows, least_scores, sides_of, spread
+from gammabar.oracle.candidate import BATCH, MAX_SCANS, Candidate, Watch, least_scores
+from gammabar.oracle.rational import Rows, sides_of, spread
 from gammabar.problems.points import is_sparse
 from gammabar.problems.problem import Floats
 

@@ -43,8 +43,7 @@ from flint import fmpz_mat
 from gammabar.oracle.candidate import Watch
 from gammabar.oracle.linear_algebra import PRIMES, pivots
 from gammabar.oracle.linear_system import Enclosure, GramSystem, RowSystem, System, enclose
-from gammabar.oracle.pricing import Rows, spread, without
-from gammabar.oracle.rational import ExactRows, integers_of
+from gammabar.oracle.rational import ExactRows, Rows, integers_of, spread, without
 from gammabar.problems.problem import Floats
 
 Found = TypeVar("Found")

@@ -33,7 +33,6 @@ import numpy as np
 from flint import fmpz, fmpz_mat
 from numpy.typing import NDArray
 
-from gammabar.oracle.pricing import sides_of, spread, without
 from gammabar.problems import (
     DenseProblem,
     Kernel,
@@ -47,10 +46,43 @@ from gammabar.problems import (
 from gammabar.problems.kernels import UNIT, whole_weights
 from gammabar.problems.linear import LinearProblem
 from gammabar.problems.points import Points, is_sparse, small_gemm
+from gammabar.problems.problem import Floats
 from gammabar.problems.rounding import KernelRounding
+
+Rows = NDArray[np.int64]
 
 #: More than underflow adds to a kernel value or a product of the tamed problem (see `tame`).
 _UNDERFLOW = 2.0**-1060
+
+
+def sides_of(problem: Problem) -> tuple[Rows, int]:
+    """The side of each row and how many there are: the classes, if the intercept is free."""
+    if problem.intercept != "free":
+        return np.zeros(problem.n, np.int64), 1
+    return (np.asarray(problem.y) > 0).astype(np.int64), 2
+
+
+def balanced(weights: list[int], sides: Sequence[int]) -> list[int]:
+    """Integers in the same proportions within a side, with the same sum on both sides."""
+    sums = [sum(v for v, s in zip(weights, sides, strict=True) if s == k) for k in (0, 1)]
+    if not all(sums):
+        return weights
+    shared = math.gcd(*sums)
+    return [v * (sums[1 - s] // shared) for v, s in zip(weights, sides, strict=True)]
+
+
+def spread(n: int, rows: Rows, weights: Floats) -> Floats:
+    """The weights of all rows, most of them zero."""
+    dense = np.zeros(n)
+    dense[rows] = weights
+    return dense
+
+
+def without(n: int, some: Rows, others: Rows) -> Rows:
+    """Rows of the first kind that are not of the second, in their order."""
+    gone = np.zeros(n, np.bool_)
+    gone[others] = True
+    return some[~gone[some]]
 
 
 def to_fmpz_mat(array: NDArray[Any]) -> fmpz_mat:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from gammabar.oracle import candidate, pricing as scans, solve
+from gammabar.oracle import candidate, solve
 from gammabar.oracle.candidate import working_set
 from gammabar.oracle.proof import minimum_norm_point
 from gammabar.oracle.rational import exact_rows
@@ -166,7 +166,7 @@ def test_what_is_looked_at_changes_no_answer(seed, few, many, shift, intercept):
     with pytest.MonkeyPatch.context() as patch:
         answers = []
         for least in (10**9, 1):
-            patch.setattr(scans, "_MANY", least)
+            patch.setattr(candidate, "_MANY", least)
             found = solve(from_arrays(X, y, intercept=intercept))
             answers.append((found.separable, found.square_lo, found.square_hi))
     assert answers[0] == answers[1]

@@ -13,9 +13,8 @@ from reference.minimum_norm import minimum_norm_squared
 from gammabar.oracle import solve
 from gammabar.oracle.candidate import Candidate, Watch
 from gammabar.oracle.narrow import _possible, narrow_candidate
-from gammabar.oracle.pricing import sides_of
 from gammabar.oracle.proof import minimum_norm_point
-from gammabar.oracle.rational import exact_rows
+from gammabar.oracle.rational import exact_rows, sides_of
 from gammabar.problems import from_arrays, load
 
 
