@@ -45,6 +45,9 @@ WAYS = (
 )
 
 
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+
+
 @dataclass(frozen=True)
 class Block:
     """A fenced block: where it is, its language, how it is tested, and its text."""
@@ -72,7 +75,7 @@ class Block:
 def parsed(page: str) -> list[Token]:
     """A page as a CommonMark parser with tables sees it."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    return MarkdownIt("commonmark").enable("table").parse(text)
+    return MARKDOWN.parse(text)
 
 
 def blocks(page: str) -> Iterator[Block]:
