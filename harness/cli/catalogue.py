@@ -31,7 +31,7 @@ from gammabar.harness.paper import cost
 from gammabar.harness.report.model import described, place_of
 from gammabar.harness.run.store import Store
 from gammabar.harness.run.tasks import Result
-from gammabar.harness.screen import bar, print_json, print_lines, print_table, say
+from gammabar.harness.screen import bar, counted, print_json, print_lines, print_table, say
 from gammabar.harness.show import reproduce
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Severity, Status, by_severity, worth
@@ -147,8 +147,7 @@ def _counted(statements: list[Entry]) -> str:
     parts = [f"{counts[status]} {status}" for status in Status if counts[status]]
     ways = by_severity(entry["severity"] for entry in statements)
     end = f" ({ways})" if ways else ""
-    number = len(statements)
-    return f"{number} statement{'s' * (number != 1)}: {', '.join(parts) or 'none'}{end}"
+    return f"{counted(len(statements), 'statement')}: {', '.join(parts) or 'none'}{end}"
 
 
 def _papers() -> Listed:
@@ -234,7 +233,7 @@ _LABELS = """
     charitable=reading, survives, witness, check=check it, at_rest=at rest, powerless=no power,
     slower, kills=refutes, killed_by=killed by, equivalent=right if, statements=claims, mutants,
     used_by=used by, parts=computes, data=needs, missing=not here, seconds=takes, shown, cost=takes,
-    tightest, reproduce=again, where=code
+    tightest, nearest=tightest, reproduce=again, where=code
 """
 
 
@@ -284,7 +283,7 @@ def _text(field: str, facts: Entry) -> str:
     value = facts.get(field)
     if not value:
         return ""
-    if field == "tightest":
+    if field in ("tightest", "nearest"):
         at = "" if value["worst_t"] is None else f" at t = {value['worst_t']}"
         by = f" by {value['solver']}" if value["solver"] else ""
         return f"{value['tightness']:.6g} on {value['problem'] or 'its own data'}{by}{at}"
@@ -355,6 +354,7 @@ def _statement_facts(statement: Statement, results: list[Result]) -> Entry:
     refuted = next((r for r in results if r.verdict.verdict == Ruling.REFUTED), None)
     known = [result for result in results if _ratio(result) is not None]
     best = max(known, key=lambda result: _ratio(result) or 0.0, default=None)
+    kept = registry.extremal().get(statement.id)
     return {
         "kind": "statement",
         "id": statement.id,
@@ -371,6 +371,7 @@ def _statement_facts(statement: Statement, results: list[Result]) -> Entry:
         "where": place_of(statement.body),
         "verdicts": [_verdict_facts(result) for result in results],
         "tightest": None if best is None else _verdict_facts(best),
+        "nearest": None if best or kept is None else asdict(kept),
         "reproduce": _command(statement, refuted or best or next(iter(results), None)),
     }
 

@@ -114,6 +114,7 @@ _TYPES = {
 }
 #: The kinds of names that a shell completes, by what stands for the value.
 _COMPLETED = {"ID": "statements", "METHOD": "solvers", "KEY": "papers", "DATA": "data"}
+_COMPLETED |= {"FILE": "files", "FILE:NAME": "files"}
 
 
 class _Option(click.Option):
@@ -261,13 +262,18 @@ def together(*options: Decorator) -> Decorator:
 def _complete(
     kinds: str, ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Names that begin like this, of kinds with spaces between them; files where data are meant."""
+    """Names that begin like this, of kinds with spaces between them; data may be files."""
     names = [name for kind in kinds.split() for name in _known(kind)]
     found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
-    return [*found, CompletionItem(incomplete, type="file")] if "data" in kinds.split() else found
+    files = (
+        [CompletionItem(incomplete, type="file")] if {"data", "files"} & {*kinds.split()} else []
+    )
+    return [*found, *files]
 
 
 def _known(kind: str) -> Iterable[str]:
+    if kind == "files":
+        return ()
     if kind == "data":
         from gammabar.problems.specs import catalogue
 

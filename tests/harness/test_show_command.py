@@ -78,6 +78,8 @@ def test_verdicts_of_a_store_and_the_tightest_of_them(gammabar, tmp_path: Path):
     assert "tightest   0.75 on loss-spike by dual-acceleration at t = 7" in shown
     assert "9 of 50" in shown
     assert "in words" in shown
+    kept = gammabar("show", "gb.sharp")[1]
+    assert "tightest   0.8" in kept  # of the search that is written down
     assert "\\bar\\gamma" in shown
     assert "assumes" in shown
     assert "jst_rates.py:" in shown
