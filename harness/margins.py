@@ -324,7 +324,7 @@ def _page(results: list[Result], facts: Result, picture: Path | None, machine: s
     data = list(dict.fromkeys(result["data"] for result in results))
     unchecked = facts["pairs"] - facts["accepted"] - facts["rejected"]
     rest = f", {unchecked} not handed to it" if unchecked else ""
-    asked = _code(f"gammabar margins {shlex.join(data)}")
+    asked = _code(f"gammabar oracle --pairs {shlex.join(data)}")
     text = _PAGE.format(asked=asked, rest=rest, machine=machine, **facts)
     if picture is not None:
         link = quote(os.fsencode(picture.name))

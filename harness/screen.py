@@ -47,6 +47,11 @@ def encodable(text: str, stream: Any = None) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and its noun: 1 statement, 2,000 statements."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def say(text: str = "", err: bool = False) -> None:
     """Print a line on stdout or stderr; wrapped at words where the width is known."""
     stream = sys.stderr if err else sys.stdout

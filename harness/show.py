@@ -18,7 +18,7 @@ from gammabar.harness.registry import (
     papers,
 )
 from gammabar.harness.run.tasks import Result
-from gammabar.harness.screen import print_lines, print_table, say, visible
+from gammabar.harness.screen import counted, print_lines, print_table, say, visible
 from gammabar.harness.verify.verdict import (
     Expectation,
     Ruling,
@@ -187,7 +187,7 @@ def _by_source(by_source: _Grouped) -> None:
         }
         counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
         say(f"{source}: {source_name(source)}")
-        say(f"    {every} statement{'' if every == 1 else 's'}: {counts}")
+        say(f"    {counted(every, 'statement')}: {counts}")
     say()
     _tightest([r for of in by_source.values() for found in of.values() for r in found])
     say("--all has a line per statement; `gammabar show ID` has everything about one of them")
@@ -230,10 +230,10 @@ def _closing_line(results: list[Result], summary: dict[str, int], seconds: float
     failed = f" ({summary['failures']} because a solver failed)" if summary["failures"] else ""
     wrong, total = summary["unexpected"], summary["results"]
     statements = len({r.verdict.statement for r in results if not r.as_expected})
-    about = f", of {statements} statement{'s' * (statements != 1)}" if statements != wrong else ""
+    about = f", of {counted(statements, 'statement')}" if statements != wrong else ""
     judgement = f"{wrong} FAILED{about}{failed}" if wrong else "all as expected"
     printed = f"; refuted as printed: {severities}" if severities else ""
-    return f"{total} verdict{'s' * (total != 1)}: {counts}; {judgement}{printed} ({seconds:.0f} s)"
+    return f"{counted(total, 'verdict')}: {counts}; {judgement}{printed} ({seconds:.0f} s)"
 
 
 def attention(results: list[Result], full: bool = False) -> list[str]:

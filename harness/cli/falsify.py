@@ -32,7 +32,7 @@ from gammabar.harness.falsify.reports import Batch, as_document, read, starts, w
 from gammabar.harness.falsify.search import Report, Search, Tell, as_solvers, unexpected
 from gammabar.harness.falsify.witness import confirming, write as write_witness
 from gammabar.harness.run.tasks import Result, SolverRef
-from gammabar.harness.screen import print_json, print_lines, print_table, say
+from gammabar.harness.screen import counted, print_json, print_lines, print_table, say
 from gammabar.harness.show import explain, reproduce
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Expectation
@@ -142,7 +142,7 @@ def _witness(path: Path, statement: Statement, report: Report) -> str:
 
 def _many(batch: Batch, as_json: bool) -> int:
     count = len(batch.statements)
-    say(f"{count} statements, {batch.share:.3g} s each", err=True)
+    say(f"{counted(count, 'statement')}, {batch.share:.3g} s each", err=True)
 
     def begin(place: int, statement: Statement) -> Tell:
         def tell(report: Report) -> None:
@@ -206,7 +206,7 @@ def _telling(start: float, path: Path | None) -> Tell:
 
 def _show(report: Report, about: Statement, budget: float) -> None:
     best = report.best
-    runs = f"{report.runs.total():,} runs"
+    runs = counted(report.runs.total(), "run")
     if report.failed:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.failed.items())
         say(f"{about.id}: runs failed ({kinds}): {report.trouble}", err=True)

@@ -27,7 +27,7 @@ from gammabar.harness.cli.command import (
     write,
 )
 from gammabar.harness.paper import Artefact, cost
-from gammabar.harness.screen import bar, print_json, print_table, say, stages
+from gammabar.harness.screen import bar, counted, print_json, print_table, say, stages
 from gammabar.problems import fetch as datasets, load
 from gammabar.problems.environment import has_module, missing
 from gammabar.problems.suggest import did_you_mean
@@ -230,7 +230,7 @@ def gate_command(o: Any) -> int:
     tree = checkouts.checkout(root, commit)
     if o.build is not None:
         checkouts.build(tree, o.build)
-    say(f"comparing with {commit[:10]}: {len(plan)} benchmarks", err=True)
+    say(f"comparing with {commit[:10]}: {counted(len(plan), 'benchmark')}", err=True)
     if o.repo is None and not checkouts.same_lock(root, tree):
         say("the lock files differ: both sides run with the packages installed now", err=True)
     findings = []
@@ -262,7 +262,7 @@ def _show_gate(findings: list[Finding]) -> None:
     tally = {v: sum(f.verdict == v for f in findings) for v in order}
     bad = tally["failed"] + tally["worse"]
     say(
-        f"{bad or 'no'} regression{'' if bad == 1 else 's'} in {len(findings)} benchmarks "
+        f"{counted(bad, 'regression')} in {counted(len(findings), 'benchmark')} "
         f"({', '.join(f'{n} {v}' for v, n in tally.items() if n)})"
     )
 

@@ -27,7 +27,7 @@ from gammabar.harness.cli.command import (
     what,
     write,
 )
-from gammabar.harness.screen import Stage, print_facts, print_json, stages
+from gammabar.harness.screen import Stage, counted, print_facts, print_json, stages
 from gammabar.oracle import solve
 from gammabar.oracle.candidate import Interrupted
 from gammabar.oracle.result import L1Margin, Margin, NegativeMargin, Truth, signed_digits
@@ -281,7 +281,7 @@ def _tell_truth(answer: _Answer, truth: Truth, digits: int) -> None:
     joined = note and ("; " if truth.deficit else ", ") + note
     answer.say("proved", _proved(truth) + joined)
     answer.say("support", f"{fields['support_size']} rows")
-    rounds = f"{truth.rounds} exact round{'s' * (truth.rounds != 1)}"
+    rounds = counted(truth.rounds, "exact round")
     parts = ", ".join(f"{name} {value:.3g} s" for name, value in truth.seconds.items())
     answer.say("time", f"{fields['seconds']:.3g} s ({parts}; {rounds})")
 

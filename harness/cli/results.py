@@ -20,7 +20,7 @@ from gammabar.harness.cli.command import (
     run,
     write,
 )
-from gammabar.harness.screen import print_document, print_json, say, stages
+from gammabar.harness.screen import counted, print_document, print_json, say, stages
 
 
 @command(
@@ -63,7 +63,7 @@ def report_command(o: Any) -> None:
         raise ProblemError(f"{o.store}: has no results (write some: {hint})")
     for path, how in tables:
         how(report.results, path)
-        say(f"{path}: {len(report.results):,} rows")
+        say(f"{path}: {counted(len(report.results), 'row')}")
     if tables:
         return
     text = (markdown if o.markdown else badge if o.badge else page)(report)
@@ -72,12 +72,13 @@ def report_command(o: Any) -> None:
         return
     out = o.out or o.store.with_name(f"{o.store.name}.html")
     write_whole(out, text)
-    say(f"{out}: {len(report.findings):,} statements, {len(report.results):,} verdicts")
+    statements = counted(len(report.findings), "statement")
+    say(f"{out}: {statements}, {counted(len(report.results), 'verdict')}")
 
 
 @command(
     "check",
-    argument("file", type=click.Path(path_type=Path), names="statements data"),
+    argument("file", type=click.Path(path_type=Path), names="statements files"),
     argument("data", nargs=-1, names="data"),
     PAPER,
     READING,

@@ -35,7 +35,7 @@ from gammabar.harness.cli.command import (
     what,
     write,
 )
-from gammabar.harness.screen import bar, print_json, say, stages
+from gammabar.harness.screen import bar, counted, print_json, say, stages
 
 if TYPE_CHECKING:
     from gammabar.harness.run.engine import Request, Tell
@@ -48,7 +48,7 @@ _SPACES = click.Choice(("dense", "kernel", "multiclass"))
 
 @command(
     "verify",
-    argument("own", metavar="[FILE:SOLVER]...", nargs=-1),
+    argument("own", metavar="[FILE:SOLVER]...", nargs=-1, names="files"),
     what("--as METHOD", "The method that FILE:SOLVER implements."),
     what("--statement ID", "Only this statement.", many=True),
     SOURCE,
@@ -144,11 +144,11 @@ def _opening(o: Any) -> str:
     if o.as_:
         about = f"all that is claimed of {o.as_}"
     elif count:
-        about = f"{count} statement{'s' * (count > 1)}"
+        about = counted(count, "statement")
     elif o.source:
         about = f"the statements of {', '.join(o.source)}"
     elif o.random:
-        about = f"{o.random:,} random runs"
+        about = counted(o.random, "random run")
     elif problems or o.own or o.solver or o.solver_file or o.trajectory or o.paper:
         about = "the statements that apply"
     return f"checking {about}" + (f" on {', '.join(problems)}" if problems else "")

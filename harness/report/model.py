@@ -15,6 +15,7 @@ from typing import Any
 import gammabar
 from gammabar.harness.registry import everything, is_tested
 from gammabar.harness.run.tasks import Result, settle, telling
+from gammabar.harness.screen import counted
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Ruling, Severity
 
@@ -121,6 +122,13 @@ class Report:
     @cached_property
     def unexpected(self) -> list[Result]:
         return [result for result in self.results if not result.as_expected]
+
+    @property
+    def outcome(self) -> str:
+        """How many verdicts failed, in a line."""
+        total, failed = len(self.results), len(self.unexpected)
+        said = f"{failed or total:,} of {counted(total, 'verdict')}"
+        return f"{said} failed" if failed else f"{said} as expected"
 
     @property
     def standings(self) -> Counter[Standing]:

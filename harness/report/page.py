@@ -26,6 +26,7 @@ from gammabar.harness.report.model import (
     tally,
 )
 from gammabar.harness.run.tasks import Result
+from gammabar.harness.screen import counted
 from gammabar.harness.show import attention, reproduce, source_name
 from gammabar.harness.verify.verdict import Ruling, Severity, by_severity, worth
 
@@ -104,6 +105,7 @@ def body(finding: Finding, context: _Context) -> Markup:
 def _templates() -> Any:
     made: Any = environment()
     filters: dict[str, Any] = {
+        "counted": counted,
         "described": described,
         "figure": _figure,
         "formula": lambda text: Markup(formula(text)),
@@ -191,7 +193,7 @@ def _cell(results: list[Result]) -> dict[str, Any]:
     worst = min(map(standing, results), key=list(Standing).index)
     known = [r.verdict.tightness for r in results if r.verdict.tightness is not None]
     names = list(dict.fromkeys(public(r.run.problem) for r in results if r.run.problem))
-    title = f"{worst}, {len(results)} run{'s' * (len(results) > 1)}"
+    title = f"{worst}, {counted(len(results), 'run')}"
     title += f", tightness {max(known):.3g}" if known else ""
     title += f": {', '.join(names[:6])}{', …' if len(names) > 6 else ''}" if names else ""
     return {"kind": worst, "title": title, "runs": len(results)}

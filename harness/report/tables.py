@@ -23,14 +23,13 @@ _MOST = 30
 
 def markdown(report: Report) -> str:
     """The summary, and all that failed."""
-    wrong, results = report.unexpected, len(report.results)
-    said = (
-        f"{len(wrong):,} of {results:,} verdicts failed"
-        if wrong
-        else f"all {results:,} verdicts as expected"
-    )
+    wrong = report.unexpected
     kinds = list(tally(report.findings))
-    lines = [f"### {'❌' if wrong else '✅'} gammabar: {said}", "", _line("source", *kinds)]
+    lines = [
+        f"### {'❌' if wrong else '✅'} gammabar: {report.outcome}",
+        "",
+        _line("source", *kinds),
+    ]
     lines.append(_line("---", *("---:" for _ in kinds)))
     for key, findings in report.sources.items():
         counts = tally(findings)

@@ -211,7 +211,7 @@ def gate(capsys, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("verdict", "code", "said"),
     [
-        ("same", 0, "no regressions in 2 benchmarks (2 same)"),
+        ("same", 0, "0 regressions in 2 benchmarks (2 same)"),
         ("worse", 1, "1 regression in 2 benchmarks"),
         ("failed", 1, "1 regression in 2 benchmarks"),
     ],

@@ -1,4 +1,4 @@
-"""gammabar margins: every pair, certificates that are accepted, and runs that go on."""
+"""gammabar oracle --pairs: every pair, certificates that are accepted, and runs that go on."""
 
 from __future__ import annotations
 

@@ -59,6 +59,12 @@ def test_every_statement_is_there_with_all_that_is_known_of_it():
     assert any("planar" in (of.get("class") or "") for _, of in seen.tags)
 
 
+def test_one_is_not_counted_in_the_plural():
+    shown = Seen(page(gather([result("jst.thm3.1.1")]))).text
+    assert "1 of 1 verdict as expected" in shown
+    assert not re.search(r"\b1 \w+s\b", shown.partition("Statements ×")[0])
+
+
 def test_links_of_the_page_lead_somewhere():
     seen = Seen(page(gather([*some(), result("jst.sec1.quarter.fixed")])))
     targets = {str(of["href"]) for name, of in seen.tags if name == "a"}
