@@ -89,13 +89,7 @@ QUADRATICS: tuple[tuple[list[list[int]], list[int]], ...] = (
 )
 
 
-@lec.direct(
-    "ex2",
-    "Example 2",
-    kind="identity",
-    instances="eight matrices, and points with entries −1, 0, 1",
-    powerless="it is about functions, not about a solver",
-)
+@lec.direct("ex2", "Example 2", kind="identity")
 def _quadratics(c):
     r"""½xᵀAx − bᵀx is convex if A ≽ 0, and if A ≻ 0 strongly convex with the minimum at A⁻¹b; for a
     diagonal A, β is the largest and λ the smallest entry.
@@ -104,7 +98,9 @@ def _quadratics(c):
     convex if } A \succ 0; \text{ then the optimal } x \text{ is } A^{-1}b; \text{ if } A
     \text{ is diagonal, } \beta = \lambda_{max}, \lambda = \lambda_{min}$
 
-    In rationals. vᵀAv > 0 is printed for all v ∈ ℝ^d, and meant for v ≠ 0."""
+    In rationals. vᵀAv > 0 is printed for all v ∈ ℝ^d, and meant for v ≠ 0.
+    Instances: eight matrices, and points with entries −1, 0, 1
+    Powerless: it is about functions, not about a solver"""
     for rows, right in QUADRATICS:
         A, b, d = matrix(rows), vector(right), len(right)
         where = f"A = {rows}, b = {right}"

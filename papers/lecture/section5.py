@@ -128,12 +128,7 @@ def _delivered(case: Case, r: Regression) -> Iterator[Relation]:
 STEPS = 30
 
 
-@IDENTITY.direct(
-    "sec5.span",
-    "Section 5, gradient descent",
-    Method("smooth-gradient-descent"),
-    instances="five small regressions, 30 steps",
-)
+@IDENTITY.direct("sec5.span", "Section 5, gradient descent", Method("smooth-gradient-descent"))
 def _stays_in_the_span(c):
     r"""From w_1 = 0, every iterate of gradient descent on regularised least squares is a
     combination of the features of the points, with coefficients that depend on their inner
@@ -143,7 +138,8 @@ def _stays_in_the_span(c):
     \langle w_t, \phi(x)\rangle = \sum_{i=1}^n \alpha_i \langle\phi(x_i), \phi(x)\rangle$
 
     α is had from inner products alone: w_{t+1} = w_t − η(2Φᵀ(Φw_t − y) + 2λw_t) is Φᵀα_{t+1}
-    with α_{t+1} = α_t − 2η(Kα_t − y + λα_t). Up to the rounding of the steps, which adds up."""
+    with α_{t+1} = α_t − 2η(Kα_t − y + λα_t). Up to the rounding of the steps, which adds up.
+    Instances: five small regressions, 30 steps"""
     solver = under_test(c, "smooth-gradient-descent")
     for r in every_regression():
         # ‖Φw − y‖² + λ‖w‖², less ‖y‖².

@@ -322,13 +322,7 @@ def _slow_while_monotone(it, c):
     return at_most(1 / (2 + 2 * h * (exp(h) + 1)) / it.t, seen.L, "c_0/t ≤ L(w_t)")
 
 
-@wu.direct(
-    "lem13",
-    "Lemma 13",
-    Erratum("substance", "lem13.fixed"),
-    kind="anytime",
-    powerless="it is about one step on two rows",
-)
+@wu.direct("lem13", "Lemma 13", Erratum("substance", "lem13.fixed"), kind="anytime")
 def _lower_bound(c):
     r"""If the x_i − ⟨x_i, w*⟩w* are not separable, L(w_t) ≥ 1/(c_0 η exp(c_0 η) t) for every η > 0
     and t ≥ 1, where c_0 > 0 does not depend on η and t.
@@ -339,7 +333,8 @@ def _lower_bound(c):
     the bound at least 2/√e > 1, and L(w_1) = ln(1 + exp(−9η/50)) < ln 2.
 
     Why: As η → 0 the bound grows without limit, and L(w_1) does not: no c_0 does for all η.
-    Survives: Theorem 3, where η is bounded and wu.lem13.fixed takes the place of the lemma."""
+    Survives: Theorem 3, where η is bounded and wu.lem13.fixed takes the place of the lemma.
+    Powerless: it is about one step on two rows"""
     for constant_c in map(Fraction, (1, 100)):
         eta = min(Fraction(1), 1 / (2 * constant_c))
         x, loss = number(constant_c * eta), log(1 + exp(-number(9 * eta / 50)))

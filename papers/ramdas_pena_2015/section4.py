@@ -74,19 +74,15 @@ def _smoothed(scores: list[Number], p: list[Number], mu: Number) -> Number:
     return total(s * v for s, v in zip(scores, p, strict=True)) + mu * _entropy(p)
 
 
-@prox.direct(
-    "eq12",
-    "equation (12) and the line after it",
-    instances="n = 2, 3, 6, and a grid of p and q",
-    inputs={"p": WEIGHTS, "q": WEIGHTS},
-)
+@prox.direct("eq12", "equation (12) and the line after it", inputs={"p": WEIGHTS, "q": WEIGHTS})
 def _eq12(case):
     r"""d(p) − d(q) − ⟨∇d(q), p − q⟩ ≥ ½‖p − q‖₁², and 0 ≤ d ≤ log n.
 
     $d(p) := \sum_i p_i\log p_i + \log n \text{ is 1-strongly convex with respect to the
     }\ell_1\text{-norm}$
 
-    With 0 ≤ d ≤ log n, which the proof of Lemma 4 uses."""
+    With 0 ≤ d ≤ log n, which the proof of Lemma 4 uses.
+    Instances: n = 2, 3, 6, and a grid of p and q"""
     own = ((p, q) for n in (2, 3, 6) for p, q in product(centres(n), centres(n)))
     for one, other in case.instances(own):
         if case.inputs is not None:
@@ -169,14 +165,7 @@ LITTLE = Fraction(1, 1024)
 MULTIPLES = (Fraction(0), 1 - LITTLE, 1 + LITTLE, Fraction(2))
 
 
-@unit.bound(
-    "eq10",
-    "equation (10)",
-    NKP,
-    since=1,
-    instances="the subgradient inequality at 0, f_k ± 2⁻¹⁰ f_k, 2f_k and the minimiser of L,"
-    " and for f_0 at ±2⁻¹⁰ f_1",
-)
+@unit.bound("eq10", "equation (10)", NKP, since=1)
 def _subgradient(now, before, case):
     r"""Each step of NKP is −θ_k times a subgradient of L at f_k.
 
@@ -185,7 +174,9 @@ def _subgradient(now, before, case):
 
     g_k = (f_k − f_{k+1})/θ_k is a subgradient of L at f_k iff L(v) ≥ L(f_k) + ⟨g_k, v − f_k⟩ for
     all v. Up to a proved bound on the rounding of g_k. Steps are counted by the iterate that they
-    lead to."""
+    lead to.
+    Instances: the subgradient inequality at 0, f_k ± 2⁻¹⁰ f_k, 2f_k and the minimiser of L,
+    and for f_0 at ±2⁻¹⁰ f_1"""
     k, square, least = before.t, before.norm_squared, before.smallest
     exact = now.space.exact_inner
     both = exact(before.w, now.w) if now.level else before.here.inner(now.here)

@@ -243,17 +243,14 @@ def _separated_at_zero(case):
         yield fact(there, what, where=f"{rows}, f = {f}")
 
 
-@proof.direct(
-    "thm3.part2.fixed",
-    "proof of Theorem 3, part (2), the line after it",
-    instances="two data sets, each with a point f",
-)
+@proof.direct("thm3.part2.fixed", "proof of Theorem 3, part (2), the line after it")
 def _separated_below(case):
     r"""For f outside the hull some g of norm one has ⟨g, f⟩ < min_i ⟨g, a_i⟩ ≤ ρ_K.
 
     $f \notin \mathrm{conv}(Y\tilde\phi_X) \Rightarrow \exists g,\ \|g\|_K = 1: \langle g,
     f\rangle_K < \inf_{p\in\Delta_n} \langle g, \langle Y\tilde\phi_X, p\rangle\rangle_K \le \rho_K$
-    """
+
+    Instances: two data sets, each with a point f"""
     for rows, f, g in OUTSIDE:
         least, there = min(dot(g, row) for row in rows), dot(g, f)
         margin = signed_margin(rows).rho_squared_lo  # ρ = −√, as these are not separable

@@ -25,18 +25,16 @@ def _lem7_printed(case):
     yield ordered(length, Fraction(0), "‖p‖²_G ≤ 0 for some p ∈ Δ_n", where="one row of norm one")
 
 
-@data.direct(
-    "lem7.fixed",
-    "Lemma 7, for data that are not separable",
-    instances="a few small data sets, and a grid of q",
-)
+@data.direct("lem7.fixed", "Lemma 7, for data that are not separable")
 def _lem7(case):
     r"""On data that are not separable, for every q ∈ Δ_n the distance to the witnesses W is at most
     √2 and √2‖q‖_G/|ρ_K| (compared are the squares).
 
     $W \ne\emptyset,\ q\in\Delta_n:\ \mathrm{dist}(q,W) := \min_{w\in W}\|q-w\|_2
     \le\min\left\{\sqrt2, \frac{\sqrt2\|q\|_G}{|\rho_K|}\right\};\quad \|p\|_G = 0\text{ iff }
-    p\in W$"""
+    p\in W$
+
+    Instances: a few small data sets, and a grid of q"""
     for name, rows in INSEPARABLE.items():
         margin = signed_margin(*integers_of(rows)).rho_squared_hi
         for q in centres(len(rows)):

@@ -231,12 +231,7 @@ def _step_goes_along(now, before, c):
 
 
 @tyurin.bound(
-    "eq10",
-    "Appendix C, equation (10) and the line before it",
-    NORMALIZED,
-    _Start,
-    since=1,
-    at_rest="it is true of every θ that does not separate the data",
+    "eq10", "Appendix C, equation (10) and the line before it", NORMALIZED, _Start, since=1
 )
 def _step_goes_back_little(now, before, c):
     r"""From a θ_t that does not separate the data, a step of Normalized LR+GD goes along θ_t by at
@@ -245,7 +240,8 @@ def _step_goes_back_little(now, before, c):
     $-\beta_t\theta_t^\top\nabla f(\theta_t) \le \log\left(\frac{n}{\sum_{i=1}^n w_i} - 1
     \right) \le \log(2n-1) \quad \text{for } t < t^*$
 
-    Of a step as delivered, while nothing has separated the data."""
+    Of a step as delivered, while nothing has separated the data.
+    At rest: it is true of every θ that does not separate the data"""
     start, n, most = c.history(_Start), now.n, log(2 * now.n - 1)
     yield from start.doubt()
     if not start.early:

@@ -220,11 +220,7 @@ def _other_start_as_printed(c):
     return _starts(c, half=True)
 
 
-@STARTS.direct(
-    "fn3.fixed",
-    "footnote 3, with the first step of Batch Perceptron changed as well",
-    instances="three small data sets, γ = 10², 10⁴, 10⁶, t ≤ 5",
-)
+@STARTS.direct("fn3.fixed", "footnote 3, with the first step of Batch Perceptron changed as well")
 def _other_start(c):
     r"""From any θ_0, θ_t/γ tends to the iterates of Batch Perceptron whose first step has the
     weights 1/(1 + exp⟨a_i, θ_0⟩) in place of ½.
@@ -233,5 +229,6 @@ def _other_start(c):
     \theta_0, \text{ with } \hat\theta_1 = \frac1n\sum_{i=1}^n (1 + \exp(y_i a_i^\top
     \theta_0))^{-1} y_i a_i, \text{ if no } y_i a_i^\top\hat\theta_t \text{ is } 0$
 
-    Checked as ‖θ_t/γ − θ̂_t‖ ≤ E_t(γ), with E_1 = 2‖θ_0‖/γ and E_{t+1} as in Theorem 3.2."""
+    Checked as ‖θ_t/γ − θ̂_t‖ ≤ E_t(γ), with E_1 = 2‖θ_0‖/γ and E_{t+1} as in Theorem 3.2.
+    Instances: three small data sets, γ = 10², 10⁴, 10⁶, t ≤ 5"""
     return _starts(c, half=False)

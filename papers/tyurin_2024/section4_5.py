@@ -85,12 +85,7 @@ def _worst_data(case):
 
 
 @tyurin.bound(
-    "thm5.1",
-    "Theorem 5.1",
-    Method("batch-perceptron", "lr-gd"),
-    _worst_data,
-    kind="existence",
-    powerless="about one data set on which a method is slow: wrong ones may be faster",
+    "thm5.1", "Theorem 5.1", Method("batch-perceptron", "lr-gd"), _worst_data, kind="existence"
 )
 def _needs_many(it, c):
     r"""On one row (½, −1) and n − 1 rows (½, 1), with μ = 1/2 and R = √5/2 for every n, no iterate
@@ -103,7 +98,8 @@ def _needs_many(it, c):
 
     Checked with μ = 1/2, R = √5/2 and 3n/10 iterations, as proved in papers/gammabar/PROOFS.md. The
     paper calls the only misclassified sample, (0.5, −1) of class 1, one of class −1. Exactly, Batch
-    Perceptron needs ⌊(3n+2)/10⌋ + 1 iterations (301 for n = 1000)."""
+    Perceptron needs ⌊(3n+2)/10⌋ + 1 iterations (301 for n = 1000).
+    Powerless: about one data set on which a method is slow: wrong ones may be faster"""
     if it.t == 0:
         yield equal(c.gamma_squared, number(1) / 4, "μ² = 1/4")
         yield equal(number(c.truth.radius_squared), number(5) / 4, "R² = 5/4")

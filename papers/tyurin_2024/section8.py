@@ -75,11 +75,7 @@ def _nonlinear_step_as_printed(c):
     return _steps(c, lambda y, step: 1)
 
 
-@NONLINEAR.direct(
-    "sec8.step.fixed",
-    "Section 8, the gradient step, with γ and y_i",
-    instances="three models with two parameters, three points, three θ, γ = 2",
-)
+@NONLINEAR.direct("sec8.step.fixed", "Section 8, the gradient step, with γ and y_i")
 def _nonlinear_step(c):
     r"""The gradient step with the logistic loss adds γ times the mean of y_i ∇g(a_i; θ_t) with
     weights 1/(1 + exp(y_i g(a_i; θ_t))).
@@ -87,7 +83,8 @@ def _nonlinear_step(c):
     $\theta_{t+1} = \theta_t + \gamma\frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;
     \theta_t)))^{-1} y_i \nabla_\theta g(a_i;\theta_t)$
 
-    −γ∇f is had from power series, the other side from ∇g."""
+    −γ∇f is had from power series, the other side from ∇g.
+    Instances: three models with two parameters, three points, three θ, γ = 2"""
     return _steps(c, lambda y, step: step * y)
 
 
@@ -140,15 +137,7 @@ class _Lost:
         self._next = self.sum + gamma * slope * (1 - kept)
 
 
-@small_steps.bound(
-    "sec8.bias.fixed",
-    f"{BIAS}, of directions, with a rate",
-    _Lost,
-    since=1,
-    instances="γ ≤ 1/L = 4/R²",
-    powerless="D_t adds up the losses of the run itself, and a wrong step makes them larger;"
-    " gb.tyurin.lr-gd.step refutes it",
-)
+@small_steps.bound("sec8.bias.fixed", f"{BIAS}, of directions, with a rate", _Lost, since=1)
 def _bias(it, c):
     r"""The directions of the iterates of LR+GD with small steps tend to the maximum-margin
     separator.
@@ -157,7 +146,10 @@ def _bias(it, c):
 
     Checked as ‖θ_t/‖θ_t‖ − θ_*‖² ≤ 2(log(2n log 2)/μ + D_t)/‖θ_t‖ once n f(θ_t) ≤ 1, where
     D_t = Σ_{j<t} γ‖∇f(θ_j)‖(1 − c_j) is bounded; the proof is in
-    papers/gammabar/PROOFS.md."""
+    papers/gammabar/PROOFS.md.
+    Instances: γ ≤ 1/L = 4/R²
+    Powerless: D_t adds up the losses of the run itself, and a wrong step makes them larger;
+    gb.tyurin.lr-gd.step refutes it"""
     # In doubt it is compared: e^x − 1 ≤ 2x holds up to x = 5/4.
     if it.n * loss(it.scores) > 1:
         return None
