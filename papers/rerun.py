@@ -12,8 +12,6 @@ certainly not reached at any t up to the bound. Where the state of an exact run 
 for ever: that something never ends is proved so, and not by waiting.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction as Q

@@ -5,8 +5,6 @@ doubles: the largest n needs half a million steps) and on MNIST. gb.four proves 
 balls.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

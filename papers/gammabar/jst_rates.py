@@ -3,8 +3,6 @@
 The proofs are in papers/gammabar/PROOFS.md, with prior work.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction

@@ -4,8 +4,6 @@ Their sources state no rate that could be checked, or one that a wrong step need
 each step is recomputed from the iterate before it.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@ One step from the doubles that were delivered, in balls, up to the rounding that
 doubles cannot avoid; and the textbook rate of accelerated gradient descent.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator

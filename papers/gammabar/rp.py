@@ -4,8 +4,6 @@ Bounds count iterations, which a wrong step need not change: so each step is rec
 iterate before it, up to rounding. Where several rows have the smallest score, any of them is right.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@ their proofs in `gammabar.papers.tyurin_2024.reduction`; that of gb.batch is in
 papers/gammabar/PROOFS.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cached_property, wraps
 from itertools import combinations

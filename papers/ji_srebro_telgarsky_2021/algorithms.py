@@ -6,8 +6,6 @@ that contain the true values, or of other numbers; the caller chooses the precis
 of the project, and g_t is minus the solvers' momentum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any

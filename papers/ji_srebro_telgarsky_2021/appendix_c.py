@@ -3,8 +3,6 @@
 ρ = 1 for the exponential loss and ρ = n for the logistic loss; statements are checked for both.
 """
 
-from __future__ import annotations
-
 from gammabar.papers.claims import *
 from gammabar.papers.ji_srebro_telgarsky_2021.quantities import *
 

@@ -22,8 +22,6 @@ the exact maximum margin of every kernel (of its Gram matrix in doubles, which i
 definite first) and more seeds, of which only the first and the last kernel are taken.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -11,8 +11,6 @@ as many columns as there are parameters. Nothing here writes such features down 
   ⟨w, ∇A_c(x)⟩ for all c is the derivative of A(x; ·) along w, one forward pass.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Mutants of the solvers of Ji, Srebro and Telgarsky (2021): lines of a solver, made wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -7,8 +7,6 @@ minus the paper's Zᵀq_t, Zᵀμ_t, Zᵀν_t and g_t, and equations are checked
 Theorem 3.1. Nothing here is shared with the solvers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

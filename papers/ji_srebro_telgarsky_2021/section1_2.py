@@ -1,7 +1,5 @@
 """Sections 1, Introduction, and 2, Notation: ū, and gradients of the risk."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Section 3, Analysis of Algorithm 1."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations
 from typing import Any

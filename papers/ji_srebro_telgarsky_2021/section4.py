@@ -5,8 +5,6 @@ Runs without momentum, with the t and θ of Theorem 4.1.
 Claims that hold with probability 1 − δ are put to a number of runs that is fixed in advance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from math import ceil

@@ -6,8 +6,6 @@ Algorithm 1 on −x_i (e_{c_i} − e_j)ᵀ/√2, and Algorithm 1 on the printed 
 with the opposite sign, since w ↦ −w and Z ↦ −Z change nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import islice, product

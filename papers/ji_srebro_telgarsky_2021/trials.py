@@ -1,7 +1,5 @@
 """The runs of the default plan, by the module whose statements they are for."""
 
-from __future__ import annotations
-
 from gammabar.papers import Trial
 
 TRIALS = (

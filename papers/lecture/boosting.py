@@ -5,8 +5,6 @@ from them anew. An iterate of AdaBoost is a vote, not a point of the space of w,
 are direct.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A solver is given the ``function`` of a target, in doubles; what it does is chec
 Neither shares code with the functions in `gammabar.solvers`.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@
 Errors, losses and margins round by round, and the exact ℓ₁ margin of all stumps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial

@@ -1,7 +1,5 @@
 """Mutants of the methods of the lecture: lines of their source, and wrong ones."""
 
-from __future__ import annotations
-
 from gammabar.harness.paper import Family
 
 FAMILY = Family("lec", __name__)

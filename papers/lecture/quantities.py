@@ -5,8 +5,6 @@ statements are direct: they run the solver under test themselves, or the library
 given, and take from it iterates alone.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """Regularised least squares in rationals, and how far a stable method may be off in doubles."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ reading that favours the theorem: with w_1 for the start, as in Algorithm 1, the
 at T = 1 already.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, product
 

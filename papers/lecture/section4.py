@@ -4,8 +4,6 @@ As printed AdaBoost is undefined if a hypothesis makes no mistake (ε_t = 0, α_
 what H tends to as ε_t → 0 is then h_t alone, with z_{t+1} = 0.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import combinations, product

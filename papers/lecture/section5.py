@@ -3,8 +3,6 @@
 Everything but what the solver delivers is exact: integers and rationals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise, product

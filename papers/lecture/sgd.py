@@ -10,8 +10,6 @@ References
    Theorem 4.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

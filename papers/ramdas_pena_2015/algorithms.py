@@ -8,8 +8,6 @@ default for the first; `solved(k, scores)` is the test for the exit, by default 
 positive. Shares no code with solvers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import count

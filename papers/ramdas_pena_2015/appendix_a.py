@@ -1,7 +1,5 @@
 """Appendix A, Unified Proof By Induction of Lemma 5, 8: equations (16) and (17)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product

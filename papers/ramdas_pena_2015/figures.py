@@ -3,8 +3,6 @@
 Ramdas and Peña (2015) state these rates and do not plot them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial

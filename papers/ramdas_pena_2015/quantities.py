@@ -12,8 +12,6 @@ p_μ(α) depends on the scores Gα_k alone, which come from w_k: so a p_k that a
 checked, and a bound on ‖p_k‖_G is one about the method.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from operator import ge, gt, le, lt

@@ -1,7 +1,5 @@
 """Section 2, Linear Feasibility Problems: perceptrons, normalised margins, Winnow; equation (1)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Section 3, Kernels and RKHSs: equations (7) and (8), Lemmas 1, 2 and 3."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product

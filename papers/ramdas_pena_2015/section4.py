@@ -5,8 +5,6 @@ of rows) of step k is h_k = (k+1) w_{k+1} − k w_k. L(w) = ½‖w‖² − min_
 is w* = ρ_K ū, or 0 for data that are not separable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice, product

@@ -1,7 +1,5 @@
 """Section 5, Infeasible Problems: Lemma 6, NVN, Theorems 2 and 3."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Section 6, Kernelized Primal-Dual Algorithms: Lemmas 7, 8 and 9, Theorem 4."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from operator import index
 from typing import Any

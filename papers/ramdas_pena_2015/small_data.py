@@ -5,8 +5,6 @@ the witnesses of Section 6: the distance to it is had from below and in balls fo
 and exactly for a few rows in rationals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction

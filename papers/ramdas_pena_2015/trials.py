@@ -1,7 +1,5 @@
 """The runs of the default plan."""
 
-from __future__ import annotations
-
 from gammabar.papers import Trial
 
 TRIALS = (

@@ -3,8 +3,6 @@
 Steps here are counted by the iterate that they lead to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product

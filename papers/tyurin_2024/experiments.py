@@ -12,8 +12,6 @@ which points were drawn and how long runs were are not said. Here a pixel p beco
 between −1 and 1, and a subsample is that of seed 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count, islice

@@ -5,8 +5,6 @@ accuracy, loss and norm of the gradient of LR+GD; Batch Perceptron beside Normal
 Perceptron. Beyond the paper each has the exact margin of its data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise

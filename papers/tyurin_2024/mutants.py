@@ -1,7 +1,5 @@
 """Mutants of the solvers of Tyurin (2024): lines of their source, and wrong ones."""
 
-from __future__ import annotations
-
 from gammabar.harness.paper import Family
 
 FAMILY = Family("tyurin", __name__)

@@ -10,8 +10,6 @@ is a weighted sum of scores over μ, and ‖θ − α θ̂_*‖² = ‖θ‖² �
 weighted sum is `View.toward`.
 """
 
-from __future__ import annotations
-
 from gammabar.papers.claims import *
 from gammabar.problems import load
 

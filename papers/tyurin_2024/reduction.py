@@ -14,8 +14,6 @@ What a solver delivers is rounded. With e_t a bound on the error of its scores, 
 σ(γ (g_{i,t} − R E_t) − e_t), and E_{t+1} has a bound on the rounding of one step added.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

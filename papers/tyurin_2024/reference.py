@@ -6,8 +6,6 @@ or balls (dtype object); `times` says how often each row is in the data. Shares 
 solvers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any

@@ -3,8 +3,6 @@
 Standard library only: see `gammabar.papers.witness`.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction as Q
 from typing import Any
 

@@ -5,8 +5,6 @@ derived in `gammabar.papers.tyurin_2024.reduction`. It is compared at every iter
 is longer than what it bounds, so that nothing at rest could violate it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product

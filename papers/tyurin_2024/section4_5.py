@@ -1,7 +1,5 @@
 """Sections 4 and 5: unreliable metrics, Theorem 4.1; slow methods, Theorems 5.1, 5.2 and 5.3."""
 
-from __future__ import annotations
-
 from gammabar.papers.claims import *
 from gammabar.papers.tyurin_2024.quantities import *
 

@@ -3,8 +3,6 @@
 The limits in the text before it are checked as in `gammabar.papers.tyurin_2024.section3`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

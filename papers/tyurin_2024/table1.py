@@ -3,8 +3,6 @@
 The count of a run is the first t for which w_t separates the data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from gammabar.papers.claims import *
