@@ -573,9 +573,9 @@ def offset(case):
     c, square = np.zeros(len(on)), case.gamma_squared
     doubles = float(square) * np.array(flat, dtype=float)
     for _ in range(60 if kept else 0):  # Newton's method
-        weights = np.exp(-doubles @ c)
-        bend = doubles[kept] * weights @ doubles[:, kept]
-        step = np.linalg.lstsq(bend, doubles[kept] @ weights, rcond=None)[0]
+        slopes = np.exp(-doubles @ c)
+        bend = doubles[kept] * slopes @ doubles[:, kept]
+        step = np.linalg.lstsq(bend, doubles[kept] @ slopes, rcond=None)[0]
         c[kept] += step / max(1.0, float(np.abs(doubles[:, kept] @ step).max()))
     matrix, column = arb_mat(exact), arb_mat([[number(v)] for v in c.tolist()])
     weights = [(-square * height).exp() for height in (matrix * column).entries()]
