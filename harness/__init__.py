@@ -1,1 +1,1 @@
-"""The court: statements, verdicts, runs, reports, and the command line."""
+"""Verdicts about solvers: statements and their checks, runs, reports, and the command line."""

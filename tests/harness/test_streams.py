@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gammabar.harness import cli
+from gammabar.harness.cli import command as cli
 
 pytestmark = pytest.mark.skipif(not Path("/bin/sh").exists(), reason="a shell closes the streams")
 
