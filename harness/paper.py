@@ -18,6 +18,8 @@ from gammabar.solvers.base import from_function, solver
 
 #: Numbers, texts, lists and dictionaries of them: what JSON holds.
 Numbers: TypeAlias = Any
+#: What has to be computed, by names that say all it depends on.
+Parts: TypeAlias = Mapping[str, Callable[[], Numbers]]
 
 
 class Shown(NamedTuple):
@@ -36,9 +38,8 @@ class Artefact:
     id: str  #: the paper's key and its number: "jst.fig1"
     reference: str
     title: str
-    #: ``(quick)``: what has to be computed, by names that say all it depends on. Each part is a
-    #: function without arguments that returns numbers; what artefacts share has one name.
-    parts: Callable[[bool], Mapping[str, Callable[[], Numbers]]]
+    #: ``(quick)``: what has to be computed; what artefacts share has one name.
+    parts: Callable[[bool], Parts]
     #: ``(figure, numbers)``: draws on a matplotlib figure; `numbers` are those of the parts.
     draw: Callable[[Any, dict[str, Numbers]], None]
     #: ``(numbers)``: what the source shows, beside what was found.

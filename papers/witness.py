@@ -384,6 +384,11 @@ def completes(*statements: str) -> Callable[[Callable[[dict[str, Any]], dict[str
     return register
 
 
+def copies(statement: str, *names: str, **fixed: Any) -> None:
+    """Of what a search finds, a refuter needs these parts as they are, and data that are fixed."""
+    completes(statement)(lambda found: {name: found[name] for name in names} | fixed)
+
+
 NEGATION = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!="}
 
 

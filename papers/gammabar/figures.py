@@ -6,20 +6,19 @@ balls.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
 
-from gammabar.harness.paper import Artefact, Shown
+from gammabar.harness.paper import Artefact, Numbers, Parts, Shown
 from gammabar.harness.reproduce import along, logarithmic
 from gammabar.oracle import solve
 from gammabar.papers.gammabar.jst_rates import orthogonal_run
 from gammabar.problems import Problem, load
 
-_Parts = Mapping[str, Callable[[], Any]]
 _SIZES = (10, 10**2, 10**3, 10**4, 10**5, 10**6, 10**8)
 _DRAWN = (10**2, 10**3, 10**5)
 
@@ -41,7 +40,7 @@ class _Orthogonal:
 # --- gb.constant-four ------------------------------------------------------------------------
 
 
-def _measured(n: int) -> dict[str, Any]:
+def _measured(n: int) -> Numbers:
     """(γ̄ − γ(w_t))·γ̄ t (t+3)/(4 ln n) for t ≤ 15√n, and what is proved for its limit superior."""
     rows, log_n = _Orthogonal(n), math.log(n)
     gamma, steps = rows.gamma, rows.run(15 * math.sqrt(n))
@@ -51,12 +50,12 @@ def _measured(n: int) -> dict[str, Any]:
     return {"n": n, "best": best, "at": 1 + shares.index(best), "limit": limit, "curve": curve}
 
 
-def _parts(quick: bool) -> _Parts:
+def _parts(quick: bool) -> Parts:
     sizes = _SIZES[:3] if quick else _SIZES
     return {f"share of gb.sharp, orthogonal, n = {n}": partial(_measured, n) for n in sizes}
 
 
-def _draw(figure: Any, numbers: dict[str, Any]) -> None:
+def _draw(figure: Any, numbers: Numbers) -> None:
     found = list(numbers.values())
     left, right = figure.subplots(1, 2)
     for one in found:
@@ -77,7 +76,7 @@ def _draw(figure: Any, numbers: dict[str, Any]) -> None:
         axes.axhline(1, color="black", lw=0.8, ls="-")
 
 
-def _shown(numbers: dict[str, Any]) -> list[Shown]:
+def _shown(numbers: Numbers) -> list[Shown]:
     found = list(numbers.values())
     words = ", ".join(f"{one['best']:.4f} at n = {one['n']:,}, t = {one['at']:,}" for one in found)
     rising = all(a["best"] < b["best"] < 1 for a, b in pairwise(found))
@@ -105,7 +104,7 @@ _CURVES = {
 }
 
 
-def _with_rates(data: str, n: int, gamma: float, found: dict[str, Any]) -> dict[str, Any]:
+def _with_rates(data: str, n: int, gamma: float, found: Numbers) -> Numbers:
     """What was found along a run, with the bounds from above."""
     t, log_n = np.array(found["t"], dtype=float), math.log(n)
     bounds = {
@@ -117,7 +116,7 @@ def _with_rates(data: str, n: int, gamma: float, found: dict[str, Any]) -> dict[
     return {"data": data, "gamma": gamma, **found, **every}
 
 
-def _orthogonal(n: int, last: int) -> dict[str, Any]:
+def _orthogonal(n: int, last: int) -> Numbers:
     rows, wanted = _Orthogonal(n), set(logarithmic(last, 60))
     found: dict[str, list[float]] = {"t": [], "gap": [], "floor": []}
     for t, margin, norm, largest in rows.run(last):
@@ -128,7 +127,7 @@ def _orthogonal(n: int, last: int) -> dict[str, Any]:
     return _with_rates(f"orthogonal rows, n = {n:,}", n, rows.gamma, found)
 
 
-def _on_data(data: str, last: int) -> dict[str, Any]:
+def _on_data(data: str, last: int) -> Numbers:
     """The same on real data; H(q̄) is that of the exact dual optimum."""
     problem = load(data).unit()
     truth = solve(problem)
@@ -146,7 +145,7 @@ def _on_data(data: str, last: int) -> dict[str, Any]:
     return _with_rates(data, problem.n, truth.gamma, found)
 
 
-def _parts_rates(quick: bool) -> _Parts:
+def _parts_rates(quick: bool) -> Parts:
     n, data, last = (100, "mnist-sample:0,1", 60) if quick else (10_000, "mnist:0,1", 2000)
     steps = int(30 * math.sqrt(n))
     return {
@@ -155,7 +154,7 @@ def _parts_rates(quick: bool) -> _Parts:
     }
 
 
-def _draw_rates(figure: Any, numbers: dict[str, Any]) -> None:
+def _draw_rates(figure: Any, numbers: Numbers) -> None:
     figure.set_size_inches(8.4, 4.6)
     for axes, found in zip(figure.subplots(1, 2), numbers.values(), strict=True):
         for name, (_, style) in _CURVES.items():
@@ -167,7 +166,7 @@ def _draw_rates(figure: Any, numbers: dict[str, Any]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=7)
 
 
-def _shown_rates(numbers: dict[str, Any]) -> list[Shown]:
+def _shown_rates(numbers: Numbers) -> list[Shown]:
     shown = []
     for found in numbers.values():
         names = ("gap", "printed", "sharp", "floor")

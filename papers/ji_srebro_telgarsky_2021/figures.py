@@ -23,7 +23,7 @@ definite first) and more seeds, of which only the first and the last kernel are 
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gammabar.harness.paper import Artefact, Shown
+from gammabar.harness.paper import Artefact, Numbers, Parts, Shown
 from gammabar.harness.reproduce import along, draw_curves, held_out_images, listed, logarithmic
 from gammabar.harness.run.tasks import Registered
 from gammabar.oracle import solve
@@ -40,8 +40,6 @@ from gammabar.problems import Kernel, KernelProblem, Problem, load
 from gammabar.problems.datasets import DATASETS, held_out, read
 from gammabar.solvers.ji_srebro_telgarsky import AdaptiveSampling
 
-_Parts = Mapping[str, Callable[[], Any]]
-Numbers = dict[str, Any]
 Floats = NDArray[np.float64]
 
 
@@ -56,7 +54,7 @@ METHODS = {
 }
 
 
-def _runs(what: str, data: str, last: int, run: Callable[[str, str, int], Any]) -> _Parts:
+def _runs(what: str, data: str, last: int, run: Callable[[str, str, int], Any]) -> Parts:
     """γ̄ of the data, and what is measured along the run of every method."""
     return {f"γ̄ of {data}": lambda: solve(load(data)).gamma} | {
         f"{what}, {data}, {solver}, t ≤ {last}": partial(run, data, solver, last)
@@ -92,12 +90,12 @@ def _errors(quick: bool, data: str, solver: str, last: int) -> dict[str, list[fl
     return along(load(data).unit(), solver, logarithmic(last), error)
 
 
-def _parts_1(quick: bool) -> _Parts:
+def _parts_1(quick: bool) -> Parts:
     data, last = ("mnist-sample:0,1", 200) if quick else ("mnist:0,1", 10_000)
     return _runs("margin", data, last, _margins)
 
 
-def _parts_2(quick: bool) -> _Parts:
+def _parts_2(quick: bool) -> Parts:
     data, last = ("mnist-sample:3,5:n=600", 200) if quick else ("mnist:3,5", 2000)
     return _runs("test error", data, last, partial(_errors, quick))
 
@@ -191,7 +189,7 @@ def _curve(data: str, label: str, last: int) -> Numbers:
     return found | {"afresh": problem.margin(iterate.w)}
 
 
-def _parts_3(quick: bool) -> _Parts:
+def _parts_3(quick: bool) -> Parts:
     data, last = ("mnist-sample:n=1000", 100) if quick else ("mnist", 3000)
     name = f"margin, {data}, ten classes, {_KERNEL}"
     return {f"{name}, {one}, t ≤ {last}": partial(_curve, data, one, last) for one in LEGEND}
@@ -320,7 +318,7 @@ def _data(setting: _Setting) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
     return X, y, T, z
 
 
-def _seed(setting: _Setting, seed: int) -> list[dict[str, Any]]:
+def _seed(setting: _Setting, seed: int) -> list[Numbers]:
     """Train with this seed; what is found at each of the epochs."""
     X, y, T, z = _data(setting)
     model = deep.alexnet(setting.width, seed)
@@ -359,7 +357,7 @@ def _kernel(setting: _Setting, seed: int, model: Any, X: Any, y: Any, T: Any, z:
     }
 
 
-def _parts_4(quick: bool) -> _Parts:
+def _parts_4(quick: bool) -> Parts:
     setting = _QUICK if quick else _FULL
     return {setting.name(seed): partial(_seed, setting, seed) for seed in setting.seeds}
 

@@ -117,14 +117,19 @@ def _(data: dict[str, Any]) -> Claim:
     return sqrt(2) * (gamma - c / gamma), ">=", best - c / best
 
 
-@refuter("jst.appE.margin")
-def _(data: dict[str, Any]) -> Claim:
-    """One point of the first of two classes: −max ⟨z, U⟩/‖U‖ with the printed z against
-    γ_m(U)/√2."""
+def _gap(data: dict[str, Any]) -> tuple[Q, list[Q], list[Q]]:
+    """xᵀU(e_1 − e_2) for one point of the first of two classes, and the columns of U."""
     x, first, second = vector(data["x"]), vector(data["u1"]), vector(data["u2"])
     demand(dot(x, x) <= 1, "the point has norm at most one")
     gap = dot(x, first) - dot(x, second)
     demand(gap > 0, "the point prefers its own class")
+    return gap, first, second
+
+
+@refuter("jst.appE.margin")
+def _(data: dict[str, Any]) -> Claim:
+    """−max ⟨z, U⟩/‖U‖ with the printed z against γ_m(U)/√2."""
+    gap, first, second = _gap(data)
     length = sqrt(dot(first, first) + dot(second, second))
     # γ(w) = −max_i ⟨w, z_i⟩/‖w‖, Section 2; z = x(e_1 − e_2)ᵀ/√2.
     return -(gap / sqrt(2)) / length, "==", gap / length / sqrt(2)
@@ -153,12 +158,8 @@ def _(data: dict[str, Any]) -> Claim:
 
 @refuter("jst.sec5.2.risk")
 def _(data: dict[str, Any]) -> Claim:
-    """One point of the first of two classes, exponential loss: ℓ(xᵀU(e_2 − e_1)) against
-    ℓ(⟨U, z⟩) with the printed z = x(e_1 − e_2)ᵀ/√2."""
-    x, first, second = vector(data["x"]), vector(data["u1"]), vector(data["u2"])
-    demand(dot(x, x) <= 1, "the point has norm at most one")
-    gap = dot(x, first) - dot(x, second)
-    demand(gap > 0, "the point prefers its own class")
+    """Exponential loss: ℓ(xᵀU(e_2 − e_1)) against ℓ(⟨U, z⟩), printed z = x(e_1 − e_2)ᵀ/√2."""
+    gap, *_ = _gap(data)
     return exp(-gap), ">=", exp(gap / sqrt(2))
 
 
@@ -180,9 +181,8 @@ def _(found: dict[str, Any]) -> dict[str, Any]:
     return {"rows": found["rows"], "w": [str(v / 2) for v in vector(found["rows"][0])]}
 
 
-@completes("jst.thm4.1")
-def _(found: dict[str, Any]) -> dict[str, Any]:
-    return {"rows": found["rows"], "epsilon": "1/2", "delta": "1/10"}
+copies("jst.thm4.1", "rows", epsilon="1/2", delta="1/10")
+copies("jst.appE.rate", "gamma", "t")
 
 
 @completes("jst.eqB.6")
@@ -225,9 +225,3 @@ def _(found: dict[str, Any]) -> dict[str, Any]:
 def _(found: dict[str, Any]) -> dict[str, Any]:
     """The first point of norm one among those found."""
     return {"rows": [next(x for x in found["rows"] if dot(vector(x), vector(x)) == 1)]}
-
-
-@completes("jst.appE.rate")
-def _(found: dict[str, Any]) -> dict[str, Any]:
-    demand(found["n"] == 1, "n = 1")
-    return {"gamma": found["gamma"], "t": found["t"]}

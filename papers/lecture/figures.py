@@ -3,7 +3,7 @@
 Errors, losses and margins round by round, and the exact ℓ₁ margin of all stumps.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import islice, pairwise
@@ -11,21 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gammabar.harness.paper import Artefact, Shown
+from gammabar.harness.paper import Artefact, Numbers, Parts, Shown
 from gammabar.harness.reproduce import held_out_images, logarithmic
 from gammabar.oracle.l1 import solve_l1
 from gammabar.problems import DenseProblem, load
 from gammabar.solvers import AdaBoost
 from gammabar.solvers.boosting import Stump
 
-Numbers = dict[str, Any]
-
 FULL, QUICK = "mnist:3,8:n=1000,seed=0", "mnist-sample:3,8, every fifth point"
 #: Margins are shown after these rounds, and after the last.
 ROUNDS = (5, 100)
 
 
-def _parts(margin: bool, quick: bool) -> Mapping[str, Callable[[], Any]]:
+def _parts(margin: bool, quick: bool) -> Parts:
     """AdaBoost's run, and the largest margin, if it is needed."""
     data, rounds, first = (QUICK, 150, 150) if quick else (FULL, 1000, 500)
     run = {f"AdaBoost with stumps, {data}, {rounds} rounds": partial(_boosting, data, rounds)}

@@ -114,16 +114,9 @@ def _(data: dict[str, Any]) -> Claim:
 # What a search finds, in the form of these witnesses.
 
 
-@completes("lec.sec4.vc")
-def _(found: dict[str, Any]) -> dict[str, Any]:
-    """At T = 1 the bound is 0 for every class; the smallest is that of thresholds."""
-    demand(found["T"] == 1, "T = 1")
-    return {"points": ["0"], "thresholds": ["0", "1"]}
-
-
-@completes("lec.ex9.2")
-def _(found: dict[str, Any]) -> dict[str, Any]:
-    return {"words": ["university", "california"]}
+#: At T = 1 the bound is 0 for every class; the smallest is that of thresholds.
+copies("lec.sec4.vc", points=["0"], thresholds=["0", "1"])
+copies("lec.ex9.2", words=["university", "california"])
 
 
 @completes("lec.lem7.line4", "lec.def5")

@@ -578,14 +578,14 @@ def offset(case):
         step = np.linalg.lstsq(bend, doubles[kept] @ slopes, rcond=None)[0]
         c[kept] += step / max(1.0, float(np.abs(doubles[:, kept] @ step).max()))
     matrix, column = arb_mat(exact), arb_mat([[number(v)] for v in c.tolist()])
-    weights = [(-square * height).exp() for height in (matrix * column).entries()]
+    masses = [(-square * height).exp() for height in (matrix * column).entries()]
     slope, length = (
         sqrt(number(0).max(square * (v.transpose() * matrix * v)[0, 0]))
-        for v in (arb_mat([[weight] for weight in weights]), column)
+        for v in (arb_mat([[mass] for mass in masses]), column)
     )
     inverse = fmpq_mat(rank, rank, [exact[i, j] for i in kept for j in kept]).inv()
     trace = number(sum((inverse[i, i] for i in range(rank)), fmpq(0)))
-    radius = upper(2 * slope * trace / (square * smallest(weights)))
+    radius = upper(2 * slope * trace / (square * smallest(masses)))
     spread = np.zeros(size)
     spread[on] = c
     ratio = min((p for p in products if p != low), default=low) / low - 1

@@ -390,18 +390,13 @@ def _norm_grows(it, c):
     return at_most(it.t * (it.t + 1) * c.gamma / 8, it.norm, "T(T+1)γ/8 ≤ ‖v_T‖")
 
 
-def _momentum_step(now, before, sign):
-    beta = now.t / (now.t + 1)
-    ours = claimed_vector(now, now.claim("momentum"), "g_t")
-    last = claimed_vector(before, before.claim("momentum"), "g_{t−1}")
-    if not (isinstance(ours, Vec) and isinstance(last, Vec)):
-        return ours
-    step = weighted_sum(beta, last, sign * beta, now.pull)
-    return same(ours, step, "g_t = β_t (g_{t−1} ± ∇R(v_t)/R(v_t))")
+_PLUS = {"− ∇R(v_t)/R(v_t))": "+ ∇R(v_t)/R(v_t)) = β_t (g_{t−1} − Aᵀq_t)"}
+_PLUS |= {r"g_t - \frac": r"g_{t-1} + \frac"}
 
 
-@games.identity("eq8", "Eq. (8), first line", FAST, Erratum("misprint", "eq8.fixed"))
-def _momentum_as_printed(now, before, c):
+@games.identity("eq8", "Eq. (8), first line", FAST, Erratum("misprint", ".fixed"))
+@games.identity("eq8.fixed", "Eq. (8), first line, with g_{t−1} + ∇R/R", FAST, instead=_PLUS)
+def _momentum(now, before, c, printed):
     r"""g_t = β_t (g_{t−1} − ∇R(v_t)/R(v_t)).
 
     $g_t = \beta_t \Big(g_t - \frac{\nabla R(v_t)}{R(v_t)}\Big)$
@@ -413,15 +408,13 @@ def _momentum_as_printed(now, before, c):
 
     Why: The first box of Algorithm 2 has the sign that Ji, Srebro and Telgarsky print.
     Survives: Everything: all proofs start from the first box of Algorithm 2."""
-    return _momentum_step(now, before, -1)
-
-
-@games.identity("eq8.fixed", "Eq. (8), first line, with g_{t−1} + ∇R(v_t)/R(v_t)", FAST)
-def _momentum_as_meant(now, before, c):
-    r"""g_t = β_t (g_{t−1} + ∇R(v_t)/R(v_t)) = β_t (g_{t−1} − Aᵀq_t).
-
-    $g_t = \beta_t \Big(g_{t-1} + \frac{\nabla R(v_t)}{R(v_t)}\Big)$"""
-    return _momentum_step(now, before, 1)
+    beta = now.t / (now.t + 1)
+    ours = claimed_vector(now, now.claim("momentum"), "g_t")
+    last = claimed_vector(before, before.claim("momentum"), "g_{t−1}")
+    if not (isinstance(ours, Vec) and isinstance(last, Vec)):
+        return ours
+    step = weighted_sum(beta, last, -beta if printed else beta, now.pull)
+    return same(ours, step, "g_t = β_t (g_{t−1} ± ∇R(v_t)/R(v_t))")
 
 
 @games.identity("thm6.equal", "Theorem 6, first sentence", NAG, _Nesterov)

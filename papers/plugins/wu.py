@@ -248,39 +248,41 @@ false = runs.sharing(
 )
 
 
+_LATER = {
+    "for every η > 0 and t ≥ 1": "wherever γ²ηt ≥ 1",
+    r"\quad t \ge 1": r"\quad \gamma^2\eta t \ge 1",
+}
+
+
 @false.bound("lem8", "Lemma 8, the norm", GD, _missing("lem8.fixed"))
-def _norm(it, c):
+@runs.bound(
+    "lem8.fixed",
+    "Lemma 8, the norm, for γ²ηt ≥ 1",
+    GD,
+    at_rest="w = 0",
+    slower=_UPHILL,
+    instead=_LATER,
+)
+def _norm(it, c, printed):
     r"""‖w_t‖ ≤ (√2 + 2 ln(γ²ηt) + η)/γ for every η > 0 and t ≥ 1.
 
     $\|w_t\| \le \frac{\sqrt2+2\ln(\gamma^2\eta t)+\eta}{\gamma}, \quad t \ge 1$"""
+    if not (printed or _late(c, it.t)):
+        return None
     return at_most(it.norm, _radius(c, it.t) / c.gamma, "‖w_t‖ ≤ (√2 + 2 ln(γ²ηt) + η)/γ")
 
 
-@runs.bound("lem8.fixed", "Lemma 8, the norm, for γ²ηt ≥ 1", GD, at_rest="w = 0", slower=_UPHILL)
-def _late_norm(it, c):
-    r"""‖w_t‖ ≤ (√2 + 2 ln(γ²ηt) + η)/γ wherever γ²ηt ≥ 1.
-
-    $\gamma^2\eta t \ge 1:\ \|w_t\| \le \frac{\sqrt2+2\ln(\gamma^2\eta t)+\eta}{\gamma}$"""
-    return _norm(it, c) if _late(c, it.t) else None
-
-
 @false.bound("lem9", "Lemma 9", GD, _missing("lem9.fixed", "lem8"))
-def _gradients(it, c):
+@runs.bound("lem9.fixed", "Lemma 9, for γ²ηt ≥ 1", GD, slower=_SLOW, instead=_LATER)
+def _gradients(it, c, printed):
     r"""(1/t) Σ_{k<t} G(w_k) ≤ (√2 + 2 ln(γ²ηt) + η)/(γ²ηt) for every η > 0 and t ≥ 1.
 
     $\frac1t\sum_{k=0}^{t-1} G(w_k) \le \frac{\sqrt2+2\ln(\gamma^2\eta t)+\eta}{\gamma^2\eta t},
     \quad t \ge 1$"""
+    if not (printed or _late(c, it.t)):
+        return None
     bound = _radius(c, it.t) / product(c, it.t)
     return at_most(c.history(_Sums).Gs / it.t, bound, "(1/t) Σ G(w_k) ≤ the bound")
-
-
-@runs.bound("lem9.fixed", "Lemma 9, for γ²ηt ≥ 1", GD, slower=_SLOW)
-def _late_gradients(it, c):
-    r"""(1/t) Σ_{k<t} G(w_k) ≤ (√2 + 2 ln(γ²ηt) + η)/(γ²ηt) wherever γ²ηt ≥ 1.
-
-    $\gamma^2\eta t \ge 1:\ \frac1t\sum_{k=0}^{t-1} G(w_k) \le
-    \frac{\sqrt2+2\ln(\gamma^2\eta t)+\eta}{\gamma^2\eta t}$"""
-    return _gradients(it, c) if _late(c, it.t) else None
 
 
 @runs.bound("lem14", "Lemma 14", GD, at_rest="L(w_1) = L(w_0) then", powerless="about w_1 alone")

@@ -336,28 +336,15 @@ def _kernel_certificate(x):
     yield fact(x[0] - x[1] == 0, "Ψx = 0")
 
 
-def _cone_prox(divisor):
-    """That no point of the ball is better than x − ξ over a divisor."""
-    for x, xi in (((0.0,), (-2.0,)), ((0.5, 0.0), (3.0, -1.0))):  # exact as doubles
-        target = [a - b for a, b in zip(x, xi, strict=True)]
-        square = sum(v * v for v in target)
-        over = number(divisor(square)) if square > 1 else number(1)
-        # ⟨ξ, w⟩ + ½‖w − x‖² is ½‖w − (x − ξ)‖² and a constant: the distance to x − ξ counts.
-        apart = sqrt(sum(((v / over - v) ** 2 for v in map(number, target)), number(0)))
-        best = sqrt(number(square)) - 1 if square > 1 else number(0)
-        yield nearly(apart, best, "it is the nearest point", rounding=1e-12, size=1.0)
+cones = yu.sharing(kind="identity", powerless="it is about a formula", instances="two pairs")
+_CONE = "Section 6.2, the second order cone"
+_ROOT = {"/Σ_j (x_j − ξ_j)² where that": "/√(Σ_j (x_j − ξ_j)²) where the"}
+_ROOT |= {r"{\sum_{i=1}^{n-1}(x_i-\xi_i)^2}": r"{\sqrt{\sum_i(x_i-\xi_i)^2}}"}
 
 
-_CONE = {"kind": "identity", "powerless": "it is about a formula", "instances": "two pairs"}
-
-
-@yu.direct(
-    "sec6.2.prox",
-    "Section 6.2, the second order cone",
-    Erratum("misprint", "sec6.2.prox.fixed"),
-    **_CONE,
-)
-def _cone_prox_as_printed(c):
+@cones.direct("sec6.2.prox", _CONE, Erratum("misprint", ".fixed"))
+@cones.direct("sec6.2.prox.fixed", f"{_CONE}, with a root", instead=_ROOT)
+def _cone_prox(c, printed):
     r"""[Prox_x(ξ)]_i = (x_i − ξ_i)/Σ_j (x_j − ξ_j)² where that sum is above 1.
 
     $[\mathrm{Prox}_x(\xi)]_i = \frac{x_i-\xi_i}{\sum_{i=1}^{n-1}(x_i-\xi_i)^2}\ \text{otherwise}$
@@ -366,15 +353,15 @@ def _cone_prox_as_printed(c):
 
     Why: The root is missing; Section 5.3 has it for the same ball.
     Survives: Everything: the projection costs O(n) with the root as well."""
-    yield from _cone_prox(lambda square: square)
-
-
-@yu.direct("sec6.2.prox.fixed", "Section 6.2, the second order cone, with a root", **_CONE)
-def _cone_prox_with_root(c):
-    r"""[Prox_x(ξ)]_i = (x_i − ξ_i)/√(Σ_j (x_j − ξ_j)²) where the sum is above 1.
-
-    $[\mathrm{Prox}_x(\xi)]_i = \frac{x_i-\xi_i}{\sqrt{\sum_i(x_i-\xi_i)^2}} \ \text{otherwise}$"""
-    yield from _cone_prox(lambda square: sqrt(number(square)))
+    # No point of the ball is better than x − ξ over the divisor.
+    for x, xi in (((0.0,), (-2.0,)), ((0.5, 0.0), (3.0, -1.0))):  # exact as doubles
+        target = [a - b for a, b in zip(x, xi, strict=True)]
+        square = number(sum(v * v for v in target))
+        over = number(1) if square <= 1 else square if printed else sqrt(square)
+        # ⟨ξ, w⟩ + ½‖w − x‖² is ½‖w − (x − ξ)‖² and a constant: the distance to x − ξ counts.
+        apart = sqrt(sum(((v / over - v) ** 2 for v in map(number, target)), number(0)))
+        best = sqrt(square) - 1 if square > 1 else number(0)
+        yield nearly(apart, best, "it is the nearest point", rounding=1e-12, size=1.0)
 
 
 TRIALS = (

@@ -4,19 +4,15 @@ Ramdas and Peña (2015) state these rates and do not plot them.
 """
 
 import math
-from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gammabar.harness.paper import Artefact, Shown
+from gammabar.harness.paper import Artefact, Numbers, Parts, Shown
 from gammabar.harness.run.tasks import Registered
 from gammabar.oracle import solve
 from gammabar.problems import Problem, from_arrays, load
-
-Numbers = dict[str, Any]
-Parts = Mapping[str, Callable[[], Any]]
 
 
 def _last(solver: str, problem: Problem) -> Any:

@@ -3,7 +3,7 @@
 Steps here are counted by the iterate that they lead to.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -117,34 +117,29 @@ CHOICE = tyurin.sharing(
 )
 
 
-def _choices(case: Case, alpha: Callable[..., Number]) -> Iterator[Relation]:
-    """α/μ against the bound of the theorem, for some n, γ, R and μ."""
-    own = product((1, 10), ("1/2", "2"), ("1", "3"), ("1", "1/4"))
-    for n, step, R, mu in case.instances(own):
-        logs = 2 * log(2 * n - 1)
-        gamma, radius, margin = (number(Fraction(v)) for v in (step, R, mu))
-        left = alpha(logs, gamma, radius, margin) / margin
-        right = radius**2 / margin**2 + logs / (gamma * margin**2)
-        where = f"n = {n}, γ = {step}, R = {R}, μ = {mu}"
-        yield same_digits(left, right, "α/μ = R²/μ² + 2 log(2n−1)/(γμ²)", where=where)
+_ALPHA = {
+    "(2 log(2n−1) + R²)/(γμ)": "(2 log(2n−1)/γ + R²)/μ",
+    r"\log(2n-1) + R^2}{\gamma\mu}": r"\log(2n-1)/\gamma + R^2}{\mu}",
+}
+_WHERE = "Appendix C, the choice of α"
 
 
-@CHOICE.direct("appC.alpha", "Appendix C, the choice of α", Erratum("misprint", "appC.alpha.fixed"))
-def _alpha_as_printed(c):
+@CHOICE.direct("appC.alpha", _WHERE, Erratum("misprint", ".fixed"))
+@CHOICE.direct("appC.alpha.fixed", f"{_WHERE}, with γ under the logarithm", instead=_ALPHA)
+def _alpha(case, printed):
     r"""With α = (2 log(2n−1) + R²)/(γμ), α/μ is the bound of Theorem 6.1.
 
     $\alpha = \frac{2\log(2n-1) + R^2}{\gamma\mu}; \quad
     \frac{\alpha}{\mu} = \frac{R^2}{\mu^2} + \frac{2\log(2n-1)}{\gamma\mu^2}$"""
-    return _choices(c, lambda logs, step, R, mu: (logs + R**2) / (step * mu))
-
-
-@CHOICE.direct("appC.alpha.fixed", "Appendix C, the choice of α, with γ under the logarithm")
-def _alpha(c):
-    r"""With α = (2 log(2n−1)/γ + R²)/μ, α/μ is the bound of Theorem 6.1.
-
-    $\alpha = \frac{2\log(2n-1)/\gamma + R^2}{\mu}; \quad
-    \frac{\alpha}{\mu} = \frac{R^2}{\mu^2} + \frac{2\log(2n-1)}{\gamma\mu^2}$"""
-    return _choices(c, lambda logs, step, R, mu: (logs / step + R**2) / mu)
+    own = product((1, 10), ("1/2", "2"), ("1", "3"), ("1", "1/4"))
+    for n, step, R, mu in case.instances(own):
+        logs = 2 * log(2 * n - 1)
+        gamma, radius, margin = (number(Fraction(v)) for v in (step, R, mu))
+        scale, part = (gamma, 1) if printed else (1, gamma)
+        left = (logs / part + radius**2) / (scale * margin) / margin
+        right = radius**2 / margin**2 + logs / (gamma * margin**2)
+        where = f"n = {n}, γ = {step}, R = {R}, μ = {mu}"
+        yield same_digits(left, right, "α/μ = R²/μ² + 2 log(2n−1)/(γμ²)", where=where)
 
 
 # Appendix C, equations (7) to (10): the steps of Normalized LR+GD, as delivered. −β_t∇f(θ_t) is

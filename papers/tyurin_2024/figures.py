@@ -12,7 +12,7 @@ from math import inf, log
 from statistics import median
 from typing import Any
 
-from gammabar.harness.paper import Artefact, Shown
+from gammabar.harness.paper import Artefact, Numbers, Parts, Shown
 from gammabar.papers.tyurin_2024.experiments import (
     BATCH,
     LR_GD,
@@ -24,8 +24,6 @@ from gammabar.papers.tyurin_2024.experiments import (
     subsample,
 )
 from gammabar.papers.tyurin_2024.table1 import FASHION_TABLE, IMBALANCED_TABLE, WORST, standing
-
-Numbers = dict[str, Any]
 
 CIFAR, FASHION = Sample("cifar", 5000, 3000), Sample("fashion", 5000, 6000)
 EUROSAT, MNIST = Sample("eurosat", 5000, 2000), Sample("mnist", 5000, 4000)
@@ -265,7 +263,7 @@ PARTS: dict[str, tuple[str, Table, str, str, int]] = {
 }
 
 
-def _table_parts(quick: bool) -> Mapping[str, Callable[[], Any]]:
+def _table_parts(quick: bool) -> Parts:
     largest = 1200 if quick else LARGEST
     parts: dict[str, Callable[[], Any]] = {
         f"Table 1, worst case: n ≤ {largest}": partial(sizes_that_fit, WORST, largest)

@@ -4,7 +4,7 @@
 consequence.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -33,17 +33,39 @@ NONLINEAR = tyurin.sharing(
 )
 
 
-def _steps(case: Case, factor: Callable[[Any, Any], Any]) -> Iterator[Relation]:
-    """−γ∇f(θ) against factor(y_i, γ) times the printed sum, coordinate by coordinate."""
+_REFERENCE = "Section 8, the gradient step"
+
+
+@NONLINEAR.direct(
+    "sec8.step", f"{_REFERENCE} with the logistic loss", Erratum("misprint", ".fixed")
+)
+@NONLINEAR.direct(
+    "sec8.step.fixed",
+    f"{_REFERENCE}, with γ and y_i",
+    instances="three models with two parameters, three points, three θ, γ = 2",
+    instead={
+        "the mean of ∇g": "γ times the mean of y_i ∇g",
+        r"+ \frac1n": r"+ \gamma\frac1n",
+        r"\nabla_\theta": r"y_i \nabla_\theta",
+    },
+    note="−γ∇f is had from power series, the other side from ∇g.",
+)
+def _nonlinear_step(case, printed):
+    r"""The gradient step with the logistic loss adds the mean of ∇g(a_i; θ_t) with weights
+    1/(1 + exp(y_i g(a_i; θ_t))).
+
+    $\theta_{t+1} = \theta_t + \frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;\theta_t)))^{-1}
+    \nabla_\theta g(a_i;\theta_t)$"""
+    # −γ∇f(θ) against the sum, coordinate by coordinate.
     what = "θ_{t+1} − θ_t = −γ∇f(θ_t)"
     if case.inputs is not None:  # from θ = 0: −γ∇f = γya/2, as σ(0) = ½
         a, y, step = case.inputs.values()
-        yield equal(factor(y, step) * a / 2, step * y * a / 2, what)
+        yield equal((1 if printed else step * y) * a / 2, step * y * a / 2, what)
         return
     for (name, g), theta, k in product(MODELS.items(), THETAS, (0, 1)):
         sums, losses = number(0), number(0)
         for a, y in zip(POINTS, LABELS, strict=True):
-            weight = number(factor(y, STEP)) / (1 + exp(y * g(a, [*map(number, theta)])))
+            weight = number(1 if printed else STEP * y) / (1 + exp(y * g(a, [*map(number, theta)])))
             sums += weight * _slope(partial(g, a), theta, k)
             losses += _slope(lambda w: (1 + (-y * g(a, w)).exp()).log(), theta, k)  # noqa: B023
         where = f"g = {name}, θ = ({theta[0]:g}, {theta[1]:g}), entry {k}"
@@ -57,33 +79,6 @@ def _slope(f: Callable[[list[Any]], Any], theta: Sequence[float], k: int) -> Num
         return f([arb_series([arb(v), int(j == k)]) for j, v in enumerate(theta)])[1]
     finally:
         ctx.cap = before
-
-
-@NONLINEAR.direct(
-    "sec8.step",
-    "Section 8, the gradient step with the logistic loss",
-    Erratum("misprint", "sec8.step.fixed"),
-)
-def _nonlinear_step_as_printed(c):
-    r"""The gradient step with the logistic loss adds the mean of ∇g(a_i; θ_t) with weights
-    1/(1 + exp(y_i g(a_i; θ_t))).
-
-    $\theta_{t+1} = \theta_t + \frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;\theta_t)))^{-1}
-    \nabla_\theta g(a_i;\theta_t)$"""
-    return _steps(c, lambda y, step: 1)
-
-
-@NONLINEAR.direct("sec8.step.fixed", "Section 8, the gradient step, with γ and y_i")
-def _nonlinear_step(c):
-    r"""The gradient step with the logistic loss adds γ times the mean of y_i ∇g(a_i; θ_t) with
-    weights 1/(1 + exp(y_i g(a_i; θ_t))).
-
-    $\theta_{t+1} = \theta_t + \gamma\frac1n\sum_{i=1}^n (1 + \exp(y_i g(a_i;
-    \theta_t)))^{-1} y_i \nabla_\theta g(a_i;\theta_t)$
-
-    −γ∇f is had from power series, the other side from ∇g.
-    Instances: three models with two parameters, three points, three θ, γ = 2"""
-    return _steps(c, lambda y, step: step * y)
 
 
 # Implicit bias
