@@ -337,20 +337,13 @@ VC = lec.sharing(
     words="For T ≥ 2 the combinations of T hypotheses of a class of VC dimension d ≥ 1 have VC"
     " dimension at most 16 T d log T.",
     instead={r"for some constant } c": r"with } c = 16, \text{ for } T \geq 2"},
-    note="The proof of c = 16 is in the source; what is found there by trying can only refute it.",
+    note="The proof of c = 16 is in papers/gammabar/PROOFS.md; trying can only refute it.",
 )
 def _vc(c, printed):
     r"""The combinations of T hypotheses of a class of VC dimension d have VC dimension at most
     c T d log T.
 
     $\text{VC-dim}(LC(\mathcal{H}, T)) \leq c\,T\,d\log(T) \text{ for some constant } c$"""
-    # Proof of c = 16. Let LC(H, T) shatter m points; if m ≤ dT there is nothing to show, so let
-    # m > dT. By Sauer's lemma H has at most (em/d)^d members on them, and for each choice of T of
-    # these the combinations are half-spaces of ℝ^T, at most (em/T)^T. So 2^m ≤ (em/d)^{dT}
-    # (em/T)^T, and with x = m/(dT): x ≤ log₂(exT) + (1/d) log₂(exd) ≤ 2 log₂(ex) + log₂ T, since
-    # (log₂(exd))/d falls with d. For x = 16 ln T this is false at T = 2, where 11.09 > 10.83, and
-    # the left side grows faster with ln T than the right one, whose derivative is at most
-    # 2/(ln 2)² + 1/ln 2 < 6; and for larger x all the more. ∎
     constant = 10**6 if printed else 16
     for name, T in c.instances(product(CLASSES, (1,) if printed else (2, 3))):
         H, d = CLASSES[name]

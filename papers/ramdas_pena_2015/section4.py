@@ -226,17 +226,12 @@ def _minimiser_known(case: Case) -> str | None:
 def _near_the_minimiser(it, case):
     r"""The squared distance of f_k to the minimiser of L is at most (1 − ρ_K²)/k.
 
-    Proof. (k+1)(w_{k+1} − w*) = k(w_k − w*) + (h − w*) with h a mean of rows of smallest score.
-    ⟨w_k, h⟩ = min_i ⟨a_i, w_k⟩ ≤ ⟨w_k, w*⟩, as w* is in the hull of the rows, and
-    ⟨w*, h⟩ ≥ ‖w*‖², as w* is its shortest point: so ⟨w_k − w*, h − w*⟩ ≤ 0. And ‖h − w*‖² is at
-    most 1 − 2⟨h, w*⟩ + ρ² ≤ 1 − ρ². Hence k²‖w_k − w*‖² grows by at most 1 − ρ² in a step. ∎
-
     $\text{NKP can get arbitrarily close to the minimizer of strongly convex } L(f)$
 
     No rate is printed. Checked as ‖f_k − f*‖² ≤ (1 − ρ_K²)/k, with ρ_K = 0 and f* = 0 for data that
-    are not separable; the proof is in the source. Orthonormal rows attain it at k = 1. As printed
-    Algorithm 3 exits with the first separator: what is meant are its updates, carried on;
-    rp.sec4.margin judges those."""
+    are not separable; the proof is in papers/gammabar/PROOFS.md. Orthonormal rows attain it at
+    k = 1. As printed Algorithm 3 exits with the first separator: what is meant are its updates,
+    carried on; rp.sec4.margin judges those."""
     best = case.gamma_squared
     square = it.norm_squared - (2 * it.toward - best if case.separable else 0)
     bound, what = (1 - best) / it.t, "‖f_k − f*‖² ≤ (1 − ρ_K²)/k"

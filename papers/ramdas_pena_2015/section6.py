@@ -171,21 +171,7 @@ def _infeasible_margin(case: Case) -> str | None:
 
 
 def _settled(it: View, case: Case, margin: Number) -> bool:
-    """|ρ_K| ≤ √(2/3) or ‖q‖_G ≥ (√2 − 1)|ρ_K|: then dist(q, W) ≤ ‖q‖_G/|ρ_K|.
-
-    Proof. Let ρ = |ρ_K|, g = ‖q‖_G > 0 and v = −Σ q_i a_i/g. The hull of the rows contains the
-    ball of radius ρ (Theorem 3); let r ≥ ρ be the largest r with rv in it, and β ∈ Δ_n with
-    Σ β_i a_i = rv. With λ = g/(g + r), λβ + (1 − λ)q is a witness, so dist(q, W) ≤ λ‖β − q‖, and
-    ‖β − q‖² ≤ ‖β‖² + ‖q‖² as both are non-negative.
-    Rows have norm one, so g ≥ q_i − (1 − q_i) for each i; hence ‖q‖² ≤ (1 + g²)/2. A hyperplane
-    ⟨·, u⟩ = h ≥ ρ supports the hull at rv, β may be taken on it, and there a_i = hu + √(1 − h²) b_i
-    with unit vectors b_i whose mean has the norm τ, τ² = (r² − h²)/(1 − h²) ≤ (r² − ρ²)/(1 − ρ²);
-    hence ‖β‖² ≤ (1 + τ²)/2 in the same way (if h = 1, the hull touches the ball in the row u = v
-    itself, r = 1, ‖β‖ = 1).
-    So dist² ≤ g²(1 + (τ² + g²)/2)/(g + r)², and that is at most g²/ρ² if
-    ρ²τ²/2 + ρ²g²/2 ≤ r² − ρ² + 2gr + g², which holds if ρ² ≤ 2(1 − ρ²).
-    And √2 g/(g + ρ) ≤ g/ρ, the proof of Lemma 7, if g ≥ (√2 − 1)ρ.
-    """
+    """|ρ_K| ≤ √(2/3) or ‖q‖_G ≥ (√2 − 1)|ρ_K|: then dist(q, W) ≤ ‖q‖_G/|ρ_K|."""
     if margin * margin <= number(Fraction(2, 3)):
         return True
     return bool(combined_norm(it, centre(case)) >= (sqrt(number(2)) - 1) * abs(margin))
@@ -205,7 +191,7 @@ def _lem9_charitable(it, case):
     \frac{\|q\|_G}{|\rho_K|}\right\}$
 
     Proved, and judged, for |ρ_K| ≤ √(2/3) and for ‖q‖_G ≥ (√2 − 1)|ρ_K|, by a sharper Lemma 7:
-    dist(q, W) ≤ ‖q‖_G/|ρ_K| (the proof is in the source, at _settled). Beyond that it is open: the
+    dist(q, W) ≤ ‖q‖_G/|ρ_K| (papers/gammabar/PROOFS.md has the proof). Beyond that it is open: the
     sharper Lemma 7 fails there (rows at 0°, ±51.68°, ±90°, ±128.32° and 180°, |ρ_K| = 0.9, q = (½,
     ½) on two rows just behind ±90°: dist(q, W) ≈ 1.14 ‖q‖_G > ‖q‖_G/0.9), but no run is known that
     violates the display."""

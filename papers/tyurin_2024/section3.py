@@ -25,12 +25,8 @@ from gammabar.papers.tyurin_2024.reduction import UNKNOWN, Rate, closeness
 def non_degenerate(case: Case) -> str | None:
     """Assumption 3.1: Σ_i (½ + k_i) ⟨a_i, a_j⟩ ≠ 0 for all whole numbers k_i ≥ 0 and all j.
 
-    It is decided exactly. Data in doubles are integers times a power of two, so let h_1, …, h_n be
-    the products ⟨a_i, a_j⟩ of one j as integers without a common factor. If some are positive and
-    none is negative, the sum is positive. If both signs occur, the sums Σ k_i h_i are all integers
-    (a set that is closed under addition and has members of both signs is a group), so one of them
-    is −½ Σ h_i if that is an integer; if it is not, none is. And if all are zero, it is met by
-    every k. So Assumption 3.1 asks of every j: no h_i < 0 and some h_i > 0, or Σ h_i odd.
+    With h_i the products ⟨a_i, a_j⟩ of one j as integers without a common factor, it asks of every
+    j: no h_i < 0 and some h_i > 0, or Σ h_i odd; the proof is in papers/gammabar/PROOFS.md.
     """
     if (reason := linear(case)) is not None:
         return reason
@@ -159,10 +155,7 @@ def _scaled_loss(c):
 
 
 # Footnote 3 to Theorem 3.2: a start θ_0 other than 0. Solvers here start at 0, so LR+GD is run in
-# balls, from θ_0, beside its limit. The bound on their distance is that of the reduction with
-# E_1 = 2‖θ_0‖/γ: θ_1/γ is θ_0/γ + (1/n) Σ_i σ_i a_i with σ_i = 1/(1 + exp⟨a_i, θ_0⟩), so it is
-# ‖θ_0‖/γ from the first step with weights σ_i (twice that leaves no equality to decide), and from
-# there on the proof is the same.
+# balls, from θ_0, beside its limit.
 
 #: Rows and θ_0. The first is the smallest there is; the second has its mistakes to make.
 DATA: tuple[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]], ...] = (
