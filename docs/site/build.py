@@ -90,13 +90,14 @@ def lay_out(source: Path, report: Report) -> None:
         text = path.read_text(encoding="utf-8")
         text = re.sub(r"(\]\((?:\.\./)*)README\.md", r"\1index.md", text)
         text = re.sub(rf"\({RAW}/main/([^)]+)\)", r"(\1)", text)  # the picture is here
+        text = re.sub(r"(?m)^\[!\[.*\n", "", text)  # badges, which are loaded from elsewhere
         for target in dict.fromkeys(_LINK.findall(text)):
             if (path.parent / target).is_dir():  # a site has no folders to look into
                 place = (path.parent / target).resolve().relative_to(ROOT)
                 text = text.replace(f"]({target})", f"]({FORGE}/tree/main/{place})")
             _bring(path.parent / target, source)
         # A number and its unit stay on one line.
-        text = re.sub(r"(?m)(?<=\d) (?=(ms|s|min|MB|GB|µs) \|)", "\u00a0", text)
+        text = re.sub(r"(?m)(?<=\d) (?=(%|ms|s|min|MB|GB|µs) \|)", "\u00a0", text)
         text = linked(text, "../" * name.count("/"))
         _write(source / f"{name}.md", text if name != "index" else f"{text}\n{_ways()}")
     shutil.copy(Path(__file__).with_name("conf.py"), source)
@@ -195,7 +196,7 @@ def statement_pages(report: Report) -> Iterator[tuple[str, str]]:
             f"| [{i}]({i}.md) | {_plain(known[i].words)} | {known[i].severity or known[i].status} |"
             for i in identifiers
         ]
-        table = "\n".join(["| statement | what it says | |", "|---|---|---|", *rows])
+        table = "\n".join(["| statement | what it says | status |", "|---|---|---|", *rows])
         tree = _toctree(identifiers, ":hidden:")
         yield f"of-{source}", f"# {title}\n\n{table}\n\n{tree}"
     yield "index", "# Statements\n\n" + _toctree([f"of-{source}" for source in of], ":maxdepth: 1")

@@ -45,8 +45,9 @@ def _style() -> tuple[dict[str, str], dict[str, str], str]:
     """The report's colours, light and dark, and its rules, kept to what comes from the report."""
     text = (files("gammabar.harness.report") / "templates/style.css").read_text("utf-8")
     light, dark = re.findall(r":root \{(.*?)\}", text, re.S)
-    rules = text[text.index("* {") :]
-    return _palette(light), _palette(dark), f".gammabar {{\n{rules}\n}}\n"
+    own, rules = text.split("* {", 1)
+    face = own[own.index("@font-face") :]
+    return _palette(light), _palette(dark), f"{face}.gammabar {{\n* {{{rules}\n}}\n"
 
 
 _light, _dark, _rules = _style()
@@ -54,6 +55,7 @@ _own = """
 .gammabar { h4, p { margin-bottom: .4rem; } .body { border: 0; padding: 0; margin: 0; } }
 div.citation { display: flex; gap: .6em; }
 div.citation > span.label { position: static; float: none; }
+table.docutils { font-size: .85rem; }
 td code span.pre { white-space: normal; }  /* at the marks that build.py puts in */
 .gammabar dt { padding-top: 0; }
 /* Pictures are drawn on white. In the dark they are turned over, and colours keep their hue. */
@@ -75,8 +77,7 @@ body[data-theme="dark"] article img { filter: invert(.92) hue-rotate(180deg); }
   img.wide { max-width: none; width: 46em; }
 }
 """
-#: It sets the macron of γ̄ above its letter.
-_letters = '"DejaVu Sans Mono", ui-monospace, SFMono-Regular, Menlo, Consolas, monospace'
+_letters = "barred, ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 _static = Path(__file__).parent / "_static"
 _static.mkdir(exist_ok=True)
 (_static / "statement.css").write_text(_rules + _own, encoding="utf-8")
