@@ -294,11 +294,11 @@ class Recorder:
 
 
 def _vector(w: Any, t: int) -> Array:
-    """A copy of w as an array of one dimension; tensors may want to be detached first.
+    """A copy of w as an array of one dimension, from tensors and sparse matrices as well.
 
     A matrix is refused: of several classes w has an order, and a matrix may be either way round.
     """
-    for name in ("detach", "cpu"):
+    for name in ("detach", "cpu", "toarray"):
         with contextlib.suppress(AttributeError):
             w = getattr(w, name)()
     if isinstance(w, np.ma.MaskedArray):
@@ -426,6 +426,20 @@ def counted(found: Iterable[Any]) -> Iterator[Iterate]:
     """Iterates, from what may be mere vectors: w_0, w_1, …"""
     for t, one in enumerate(found):
         yield one if isinstance(one, Iterate) else Iterate(t, _vector(one, t))
+
+
+def has_iterates(solver: T, name: str) -> T:
+    """The solver, if it has a method that takes a problem and a random generator."""
+    if not callable(getattr(solver, "iterates", None)):
+        raise ProblemError(f"{name} has no method iterates(self, problem, rng)")
+    try:
+        inspect.signature(solver.iterates).bind(None, None)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise ProblemError(
+            f"{name}.iterates must take a problem and a random generator:"
+            " def iterates(self, problem, rng)"
+        ) from None
+    return solver
 
 
 class CountedSolver:

@@ -189,6 +189,8 @@ def _recorded(given: list[Floats], right: list[Floats]) -> str:
         return "w is normalised: w_t/‖w_t‖ is recorded"
     if _near(given[1], _unit(right[1])) and all(_near(w, _unit(w)) for w in given[1:]):
         return "w is normalised after each step"
+    if _same(given, [w / max(t, 1) for t, w in enumerate(right)]):
+        return "w_t/t is recorded"
     if _same(given, [np.mean(right[: t + 1], axis=0) for t in range(count)]):
         return "the average of w_0, …, w_t is recorded"
     if _same(given, [-w for w in right]):
@@ -326,6 +328,8 @@ def _times(ratio: float, n: int, t: int) -> str:
         1 / t: ": does it decay as 1/t?",
         1 / np.sqrt(t + 1): ": does it decay as 1/√(t+1)?",
     }
+    if not ratio:
+        return f"w_{t} is w_{t - 1}: is an iterate recorded without an update?"
     if abs(ratio + 1) <= 10 * _SAME.get():
         return f"the sign of {step} is wrong"
     if abs(ratio - 1) <= 10 * _SAME.get():

@@ -20,7 +20,13 @@ from gammabar.harness.verify.statement import STATEMENTS, Statement
 from gammabar.harness.verify.verdict import Ruling, Status, Verdict, explain
 from gammabar.problems import Problem, ProblemError, from_arrays
 from gammabar.problems.specs import open_problem
-from gammabar.solvers.base import Recorder, from_function, from_object, with_defaults
+from gammabar.solvers.base import (
+    Recorder,
+    from_function,
+    from_object,
+    has_iterates,
+    with_defaults,
+)
 
 #: Updates that are checked by default.
 ITERATIONS = 200
@@ -236,10 +242,7 @@ def _solver(given: Any) -> Any:
             f"{name}(…) is a run that has begun, and can be read only once:"
             f" give the function itself: {name}"
         )
-    if not callable(getattr(given, "iterates", None)):
-        kind = type(given).__name__
-        raise ProblemError(f"a solver has a method iterates(problem, rng), and {kind} has none")
-    return from_object(given)
+    return from_object(has_iterates(given, type(given).__name__))
 
 
 def _length(solver: Any, iterations: int | None) -> int:

@@ -40,6 +40,7 @@ from gammabar.solvers.base import (
     counted,
     from_function,
     geometries,
+    has_iterates,
     with_rows,
 )
 
@@ -247,8 +248,6 @@ def _kinds_of(function: Any) -> dict[str, Any]:
 
 
 def _instance(path: str, name: str, found: Any, options: str) -> Any:
-    if not callable(getattr(found, "iterates", None)):
-        raise ProblemError(f"{path}: {name} has no method iterates(self, problem, rng)")
     arguments, kinds = _kinds(found)
     values = typed_options(f"{path}: {name}", options, kinds)
     given = {option: values.pop(option) for option in arguments if option in values}
@@ -261,14 +260,7 @@ def _instance(path: str, name: str, found: Any, options: str) -> Any:
         raise ProblemError(
             f"{path}{_line_of(error, path)}: {name}() must work {how}: {_last_line(error)}"
         ) from None
-    try:
-        inspect.signature(made.iterates).bind(None, None)
-    except (TypeError, ValueError):
-        raise ProblemError(
-            f"{path}: {name}.iterates must take a problem and a random generator:"
-            " def iterates(self, problem, rng)"
-        ) from None
-    return made
+    return has_iterates(made, f"{path}: {name}")
 
 
 def _kinds(found: Any) -> tuple[list[str], dict[str, Any]]:

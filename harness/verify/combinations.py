@@ -196,7 +196,7 @@ def lowest_known(it: View, k: int) -> Relation:
 
 def went_on(before: View, k: int) -> Relation:
     """The method took another step, so it was not at its end: Gα_k > 0 did not hold."""
-    what = "the method goes on, so Gα_k > 0 does not hold"
+    what = 'Gα_k > 0 does not hold, or the run ends: Iterate(t, w, extra={"halt": "separated"})'
     if not before.w.any():
         return fact(True, what)
     size = before.space.radius * before.here.reach()

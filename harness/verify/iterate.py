@@ -252,7 +252,7 @@ class Precision:
 
     def see(self, w: Floats) -> None:
         """The next iterate."""
-        if not self._narrow or not w.any():
+        if not self._narrow or not w.any() or not np.isfinite(w).all():
             return
         if self.single:
             with np.errstate(over="ignore"):
@@ -435,7 +435,9 @@ class View:
         """
         value = getattr(self, name) if name in ("dual", "momentum") else self.extra.get(name)
         if value is None:
-            raise Unclaimed(f"the solver does not say its {name} of t = {self.t}")
+            how = f"{name}=…" if hasattr(self, name) else f"extra={{{name!r}: …}}"
+            said = f"the solver does not say its {name} of t = {self.t}"
+            raise Unclaimed(f"{said}: yield Iterate(t, w, {how})")
         return value
 
     @property

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
@@ -204,6 +205,22 @@ def test_a_recorder_says_what_is_wrong():
         gb.Recorder([np.zeros(2), np.zeros(3)])
     with pytest.raises(ProblemError, match="ends at w_4"):
         gb.verify(kept(5), PROBLEM, "jst.thm3.1.1", iterations=10)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_recorded_run_that_diverges_is_undecided(bad):
+    rows = kept(6)
+    rows[4, 1] = bad
+    (found,) = gb.verify(rows, PROBLEM, "jst.lem3.4.primal")
+    assert (found.verdict, found.failure) == ("undecided", "not finite")
+    assert "w_4 has entries that are not finite numbers" in found.reason
+
+
+def test_sparse_vectors_are_taken_as_dense_ones():
+    def sparse(problem):
+        return map(scipy.sparse.csr_array, kept(31))
+
+    assert ruling(sparse) == ["holds", "holds"]
 
 
 # --- trajectories ----------------------------------------------------------------------------

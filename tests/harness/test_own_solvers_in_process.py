@@ -67,6 +67,11 @@ def mine(registered):
     return sharp
 
 
+class NoGenerator:
+    def iterates(self, problem):
+        yield problem.origin()
+
+
 # --- what may be given -----------------------------------------------------------------------
 
 
@@ -93,7 +98,11 @@ def test_solvers_problems_and_statements_in_every_form(mine, registered, tmp_pat
         ({"statements": [len]}, "len is no statement"),
         ({"solver": "dual-aceleration"}, "did you mean dual-acceleration?"),
         ({"solver": ""}, "names no solver"),
-        ({"solver": 3}, "int has none"),
+        ({"solver": 3}, "int has no method"),
+        (
+            {"solver": NoGenerator},
+            "NoGenerator.iterates must take a problem and a random generator",
+        ),
         ({"problem": "nosuch:1"}, "nosuch"),
         ({"iterations": -1}, "iterations must be a whole number of at least 1, not -1"),
         ({"iterations": 2.5}, "iterations"),
