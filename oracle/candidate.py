@@ -91,7 +91,7 @@ def candidate_for(problem: Problem, method: str, watch: Watch | None = None) -> 
         found = _exact_candidate(tamed, watch or Watch())
         if np.isfinite(found.weights).all() and len(found.support):
             return found
-    return cvxpy_working_set(tamed)
+    return _cvxpy_working_set(tamed)
 
 
 def _exact_candidate(problem: Problem, watch: Watch) -> Candidate:
@@ -133,7 +133,7 @@ def working_set(
     """
     minimum_norm = minimum_norm or load_core(problem)
     radius2 = problem.radius**2
-    look = Scans(problem)
+    look = _Scans(problem)
     side, sides = look.side, look.sides
     if radius2 == 0.0:
         rows = np.array([np.argmax(side == k) for k in range(sides)], dtype=np.int64)
@@ -181,7 +181,7 @@ def working_set(
     return Candidate(rows[S[order]], weights, look.count, "working-set", settled)
 
 
-def _by_blocks(problem: Problem, look: Scans, watch: Watch | None) -> tuple[Rows, Floats] | None:
+def _by_blocks(problem: Problem, look: _Scans, watch: Watch | None) -> tuple[Rows, Floats] | None:
     """A corral of data with about as many columns as rows, of which most have a weight; or None.
 
     Rows below their level enter all at once, and rows whose weight in the affine minimiser is
@@ -295,11 +295,11 @@ def _plain_settle(H, side, S, q, s, sides):  # type: ignore[no-untyped-def]
         s -= 1
 
 
-def cvxpy_working_set(problem: Problem) -> Candidate:
+def _cvxpy_working_set(problem: Problem) -> Candidate:
     """The same guess from CVXPY: interior-point solutions of growing working sets."""
     from gammabar.oracle.cvxpy_models import kernel_dual
 
-    n, look = problem.n, Scans(problem)
+    n, look = problem.n, _Scans(problem)
     side, sides = look.side, look.sides
     scores = problem.scores(problem.combine(np.full(n, 1.0 / n)))
     lowest = [np.flatnonzero(side == k) for k in range(sides)]
@@ -459,7 +459,7 @@ class _Scan:
         return np.sort(without(self.n, lowest, others))
 
 
-class Scans:
+class _Scans:
     """Passes over the rows of a problem, all of them or some."""
 
     def __init__(self, problem: Problem) -> None:

@@ -12,7 +12,7 @@ from gammabar.problems import KernelProblem, MulticlassProblem, Problem, Problem
 from gammabar.problems.output import write_whole
 
 
-def version_for(kind: str, problem: Problem) -> int:
+def _version_for(kind: str, problem: Problem) -> int:
     """The version of a certificate: the first one that has all that it says.
 
     Version 2 has intercepts, separation, and more kinds of files; version 3 light certificates.
@@ -36,17 +36,17 @@ def head_section(
     """What every certificate begins with: the data, and weights of rows as integers."""
     return {
         "format": "gammabar-certificate",
-        "version": version_for(kind, problem),
+        "version": _version_for(kind, problem),
         "kind": kind,
-        "geometry": geometry(problem),
-        "data": data_section(problem),
+        "geometry": _geometry(problem),
+        "data": _data_section(problem),
         "support": [int(i) for i in support],
         "weights": [f"{v:#x}" for v in weights],
         "total": f"{sum(weights):#x}",
     }
 
 
-def geometry(problem: Problem) -> dict[str, Any]:
+def _geometry(problem: Problem) -> dict[str, Any]:
     """The geometry section of a certificate; an intercept belongs to it."""
     section = _space(problem)
     return section if problem.intercept == "none" else section | {"intercept": problem.intercept}
@@ -68,7 +68,7 @@ def _space(problem: Problem) -> dict[str, Any]:
     return {"type": "kernel", "kernel": kernel, "normalised": problem.normalised}
 
 
-def data_section(problem: Problem) -> dict[str, Any]:
+def _data_section(problem: Problem) -> dict[str, Any]:
     """The data section of a certificate: what the data are and how to find them again."""
     problem = problem.plain
     points, d = (int(v) for v in problem.X.shape)

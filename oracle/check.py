@@ -156,14 +156,14 @@ class Linear(Points):
 # ---- the proofs --------------------------------------------------------------------------------
 
 
-def equal(claimed: Fraction, top: int, bottom: int, budget: Budget) -> bool:
+def _equal(claimed: Fraction, top: int, bottom: int, budget: Budget) -> bool:
     """Whether claimed = top / bottom, without the slow way to lowest terms."""
     bits = length([top, bottom, *claimed.as_integer_ratio()])
     budget.spend(2 * product_time(bits, bits), "comparing the claim with the data")
     return claimed.numerator * bottom == top * claimed.denominator
 
 
-def prove_l1(c: dict[str, Any], space: Linear, q: Combination, total: int) -> str:
+def _prove_l1(c: dict[str, Any], space: Linear, q: Combination, total: int) -> str:
     primal, signed = fields(c["primal"], "primal", "columns coefficients"), c["signed"]
     chosen = combination(primal["columns"], primal["coefficients"], space.d, "coefficients")
     demand(isinstance(signed, bool), "signed is not a truth value")
@@ -181,7 +181,7 @@ def prove_l1(c: dict[str, Any], space: Linear, q: Combination, total: int) -> st
     found = {}
     for name, (top, bottom) in bounds.items():
         found[name] = rational(c[name], name, space.budget)
-        same = equal(found[name], top * unit.numerator, bottom * unit.denominator, space.budget)
+        same = _equal(found[name], top * unit.numerator, bottom * unit.denominator, space.budget)
         demand(same, f"{name} is not what the points and the data give")
     low, high = found["value_lo"], found["value_hi"]
     ball = "of l1 norm at most 1" if signed else "in the simplex"
@@ -191,7 +191,7 @@ def prove_l1(c: dict[str, Any], space: Linear, q: Combination, total: int) -> st
     return f"the largest margin min_i <a_i, w> of any w {ball} is {value}, in the units of the data"
 
 
-def prove_enclosure(c: dict[str, Any], space: Any, q: Combination, total: int) -> str:
+def _prove_enclosure(c: dict[str, Any], space: Any, q: Combination, total: int) -> str:
     primal = fields(c["primal"], "primal", "support coefficients")
     alpha = combination(primal["support"], primal["coefficients"], space.n, "coefficients")
     low, high = (rational(c[name], name, space.budget) for name in ("gamma_lo", "gamma_hi"))
@@ -218,14 +218,14 @@ def prove_enclosure(c: dict[str, Any], space: Any, q: Combination, total: int) -
         )
         low /= len(lows)
     if not low:
-        return f"undecided whether separable; the maximum margin is at most {upper(high)}"
+        return f"undecided whether separable; the maximum margin is at most {_upper(high)}"
     return (
-        f"separable; the maximum margin is between {about(low, ROUND_FLOOR)} and {upper(high)}, in "
-        "the units of the rows"
+        f"separable; the maximum margin is between {about(low, ROUND_FLOOR)} and "
+        f"{_upper(high)}, in the units of the rows"
     )
 
 
-def prove_separation(c: dict[str, Any], space: Linear, q: Combination, total: int) -> str:
+def _prove_separation(c: dict[str, Any], space: Linear, q: Combination, total: int) -> str:
     primal = fields(c["primal"], "primal", "columns coefficients")
     chosen = combination(primal["columns"], primal["coefficients"], space.d, "coefficients")
     each = product_time(space.bits, length(chosen.values()))
@@ -252,11 +252,11 @@ def prove_separation(c: dict[str, Any], space: Linear, q: Combination, total: in
     )
 
 
-def upper(value: Fraction) -> str:
+def _upper(value: Fraction) -> str:
     return about(value, ROUND_CEILING)
 
 
-def prove_exact(c: dict[str, Any], space: Any, q: Combination, total: int) -> str:
+def _prove_exact(c: dict[str, Any], space: Any, q: Combination, total: int) -> str:
     square = space.norm(q)  # of total w, in multiples of unit
     if c["kind"] == "inseparable":
         demand(square == 0, "the weighted sum of the rows is not zero")
@@ -271,7 +271,7 @@ def prove_exact(c: dict[str, Any], space: Any, q: Combination, total: int) -> st
         ("gamma_squared", gamma, square, total**2),
         ("radius_squared", radius, space.radius_squared, 1),
     ):
-        same = equal(claimed, value * above, over * below, space.budget)
+        same = _equal(claimed, value * above, over * below, space.budget)
         demand(same, f"{name} is not that of the data")
     demand(square > 0, "the weighted sum w of the rows is zero")
     lows = space.least(q)  # with the best intercept, the least score is the mean of these
@@ -314,7 +314,7 @@ def least_eigenvalue(M: list[list[int]], about: Fraction, budget: Budget) -> tup
     return shift - max(off), 1 << 2 * k
 
 
-def prove_support(c: dict[str, Any], space: Linear, q: Combination, total: int) -> str:
+def _prove_support(c: dict[str, Any], space: Linear, q: Combination, total: int) -> str:
     budget, square, lows = space.budget, space.norm(q), space.lowest(q)
     sides, least = space.sides, sum(lows.values())
     demand(least > 0, "the weighted sum w of the rows separates nothing")
@@ -359,18 +359,18 @@ def geometry(
         precision = 128 + 2 * min(1 << 12, max(b.denominator.bit_length() for b in bounds))
         plain = c["kind"] == "inseparable"  # rows may keep their lengths: these do not move zero
         demand("within" not in form or c["kind"] == "enclosure", "within is for enclosures only")
-        intercept = bias(form, "free")
+        intercept = _bias(form, "free")
         demand(intercept == "none" or not form["normalised"], "a normalised kernel has no bias")
         return Kernel(form, plain, precision, data, paths, 2, True, intercept, budget)
     two = form.get("type") == "linear"
     demand(two or form.get("type") == "multiclass", "the geometry is of an unknown type")
     fields(form, "geometry", "type" if two else "type classes", "intercept")
     k = whole(form.get("classes", 2), "geometry.classes", 2, 1 << 12)
-    intercept = bias(form, "free augmented" if two else "augmented")
+    intercept = _bias(form, "free augmented" if two else "augmented")
     return Linear(data, paths, k, two, intercept, budget)
 
 
-def bias(form: dict[str, Any], allowed: str) -> str:
+def _bias(form: dict[str, Any], allowed: str) -> str:
     """The intercept of a geometry: "none" if it is not mentioned."""
     if "intercept" not in form:
         return "none"
@@ -378,7 +378,7 @@ def bias(form: dict[str, Any], allowed: str) -> str:
     return str(form["intercept"])
 
 
-def prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
+def _prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
     demand(isinstance(c, dict) and c.get("format") == "gammabar-certificate", "no certificate")
     demand(type(c.get("version")) is int and c["version"] in (1, 2, 3), "not of version 1 to 3")
     demand(c.get("kind") in list(FIELDS), "the certificate is of an unknown kind")
@@ -403,12 +403,12 @@ def prove(c: Any, paths: Sequence[str], budget: Budget) -> str:
     plain = c["geometry"]["type"] == "linear"
     demand(plain or c["kind"] in EUCLIDEAN, "l1 margins, separation and support are linear")
     proofs = {
-        "l1-margin": prove_l1,
-        "enclosure": prove_enclosure,
-        "separation": prove_separation,
-        "support": prove_support,
+        "l1-margin": _prove_l1,
+        "enclosure": _prove_enclosure,
+        "separation": _prove_separation,
+        "support": _prove_support,
     }
-    proved = proofs.get(c["kind"], prove_exact)(c, space, q, total)
+    proved = proofs.get(c["kind"], _prove_exact)(c, space, q, total)
     words = INTERCEPTS[space.intercept]
     if c["kind"] == "separation" and space.intercept != "none":
         words = "with an intercept"  # no norm is spoken of
@@ -424,7 +424,7 @@ def check(certificate_path: str, *data_paths: str, limit: float = LIMIT) -> str:
     budget = Budget(limit)
     try:
         raw = contents(Path(certificate_path), budget)
-        return prove(json.loads(raw, object_pairs_hook=distinct), data_paths, budget)
+        return _prove(json.loads(raw, object_pairs_hook=distinct), data_paths, budget)
     except (Rejected, TooCostly, MemoryError):
         raise
     except Exception as error:  # whatever a malformed file may provoke; none is worth a traceback

@@ -43,7 +43,7 @@ def demand(condition: object, reason: str) -> None:
         raise Rejected(reason)
 
 
-def quoted(text: str) -> str:
+def _quoted(text: str) -> str:
     """A text from outside, in quotes and escaped: it cannot pass for words of this program."""
     return ascii(text if len(text) <= 80 else text[:60] + "[...]" + text[-15:])
 
@@ -156,7 +156,7 @@ CODES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "f2": "e", "f4":
 CODES |= {"u1": "B", "u2": "H", "u4": "I", "u8": "Q"}
 
 
-class Table:
+class _Table:
     """What the files hold: a label for each point, the points, and how many columns they have."""
 
     def __init__(self, labels: list[str], row: Callable[[int], Row], width: int) -> None:
@@ -175,12 +175,12 @@ def contents(path: Path, budget: Budget) -> bytes:
     parts = []
     with OPEN.get(path.suffix.lower(), open)(path, "rb") as stream:
         while part := stream.read(1 << 20):
-            budget.spend(1e-6 * len(part), f"reading {quoted(path.name)}")
+            budget.spend(1e-6 * len(part), f"reading {_quoted(path.name)}")
             parts.append(part)
     return b"".join(parts)
 
 
-def label_text(label: object, where: str) -> str:
+def _label_text(label: object, where: str) -> str:
     """Numbers in one way of writing, other texts without the blanks around them."""
     text = str(label).strip(BLANKS)
     demand(0 < len(text) <= 500, f"{where} has a label that is missing or very long")
@@ -196,7 +196,7 @@ def label_text(label: object, where: str) -> str:
     return text
 
 
-def lines(raw: bytes, where: str) -> list[str]:
+def _lines(raw: bytes, where: str) -> list[str]:
     text = raw.decode("utf-8-sig")
     demand(not CONTROL(text), f"{where} has a control character")
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -207,14 +207,14 @@ def numbers(rows: list[list[str]], where: str) -> list[list[Any]]:
     for row in rows:
         demand(all(map(NUMERAL, row)), f"{where} has a feature that is not a finite number")
     if all(all(map(INTEGER, row)) for row in rows):
-        return [[small_integer(text, 1 << 63, where) for text in row] for row in rows]
+        return [[_small_integer(text, 1 << 63, where) for text in row] for row in rows]
     table = [list(map(float, row)) for row in rows]
     for values in table:
         demand(all(map(math.isfinite, values)), f"{where} has a number too large for a double")
     return table
 
 
-def small_integer(text: str, end: int, where: str) -> int:
+def _small_integer(text: str, end: int, where: str) -> int:
     """An integer in [-end, end), however many zeros it begins with."""
     digits = text.lstrip("+-").lstrip("0") or "0"
     value = int(digits[:20]) * (-1 if text[0] == "-" else 1)
@@ -222,23 +222,23 @@ def small_integer(text: str, end: int, where: str) -> int:
     return value
 
 
-def column_of(name: Any, head: list[str], where: str) -> int:
+def _column_of(name: Any, head: list[str], where: str) -> int:
     """The index of a column that is given by its name in the first line, or by its index."""
     if isinstance(name, str):
         once = head.count(name) == 1 and not NUMERAL(name)
-        demand(once, f"{where}: not one column {quoted(name)}")
+        demand(once, f"{where}: not one column {_quoted(name)}")
         return head.index(name)
     return whole(name, "data.label or data.drop", -len(head), len(head)) % len(head)
 
 
-def read_csv(raw: bytes, label: Any, drop: list[Any], where: str) -> Table:
-    kept = [line for line in lines(raw, where) if line.strip(BLANKS)]
+def read_csv(raw: bytes, label: Any, drop: list[Any], where: str) -> _Table:
+    kept = [line for line in _lines(raw, where) if line.strip(BLANKS)]
     demand(kept, f"{where} is empty")
     reader = csv.reader(kept, delimiter=max(",;\t", key=kept[0].count), strict=True)
     table = [[field.strip(BLANKS) for field in row] for row in reader]
     demand(len(table) == len(kept), f"{where} has quotation marks that go over the end of a line")
     head = table[0]
-    at, *without = (column_of(name, head, where) for name in (label, *drop))
+    at, *without = (_column_of(name, head, where) for name in (label, *drop))
     demand(len({at, *without}) == 1 + len(drop), "data.label and data.drop name a column twice")
     features = [k for k in range(len(head)) if k != at and k not in without]
     words = [head[k] for k in features]
@@ -251,17 +251,17 @@ def read_csv(raw: bytes, label: Any, drop: list[Any], where: str) -> Table:
         del table[0]
     demand(table and features, f"{where} has no data")
     demand(all(len(row) == len(head) for row in table), f"{where} is ragged")
-    labels = [label_text(row[at], where) for row in table]
+    labels = [_label_text(row[at], where) for row in table]
     columns = range(len(features))
     values = numbers([[row[k] for k in features] for row in table], where)
-    return Table(labels, lambda i: (columns, values[i]), len(columns))
+    return _Table(labels, lambda i: (columns, values[i]), len(columns))
 
 
-def read_svmlight(raw: bytes, where: str) -> Table:
-    parts = [re.findall(r"[^ \t]+", line.partition("#")[0]) for line in lines(raw, where)]
+def read_svmlight(raw: bytes, where: str) -> _Table:
+    parts = [re.findall(r"[^ \t]+", line.partition("#")[0]) for line in _lines(raw, where)]
     parts = [part for part in parts if part]
     demand(all(":" not in part[0] for part in parts), f"{where} has a line without label")
-    labels = [label_text(part[0], where) for part in parts]
+    labels = [_label_text(part[0], where) for part in parts]
     pairs = [
         [field.partition(":") for field in part[1 + part[1].startswith("qid:") :]]
         if len(part) > 1
@@ -274,7 +274,7 @@ def read_svmlight(raw: bytes, where: str) -> Table:
             all(colon and index.isascii() and index.isdigit() for index, colon, _ in row),
             f"{where} has a field that is not index:value",
         )
-        columns.append([small_integer(index, 1 << 32, where) for index, _, _ in row])
+        columns.append([_small_integer(index, 1 << 32, where) for index, _, _ in row])
         rising = all(a < b for a, b in pairwise(columns[-1]))
         demand(rising, f"{where} has columns that do not increase")
     demand(any(columns), f"{where} has no data")
@@ -283,10 +283,10 @@ def read_svmlight(raw: bytes, where: str) -> Table:
     values = numbers([[value for _, _, value in row] for row in pairs], where)
     width = max(row[-1] + 1 for row in columns if row)
     demand(width < 1 << 32, f"{where} has too many columns")
-    return Table(labels, lambda i: (columns[i], values[i]), width)
+    return _Table(labels, lambda i: (columns[i], values[i]), width)
 
 
-def members(path: Path, where: str, names: Sequence[str], budget: Budget) -> list[Array]:
+def _members(path: Path, where: str, names: Sequence[str], budget: Budget) -> list[Array]:
     """Some arrays of an NPZ archive."""
     with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
         listed = archive.namelist()
@@ -313,10 +313,10 @@ def npy(raw: bytes, where: str) -> Array:
     demand(type(fortran) is bool and type(shape) is tuple and len(shape) <= 32, "no array")
     demand(all(type(side) is int and 0 <= side < 1 << 63 for side in shape), "no array")
     demand(isinstance(kind, str) and NPY_TYPE(kind), f"{where} has an array of another type")
-    return Array(unpacked(raw[end:], kind, math.prod(shape), where), shape, fortran)
+    return Array(_unpacked(raw[end:], kind, math.prod(shape), where), shape, fortran)
 
 
-def unpacked(body: bytes, kind: str, count: int, where: str) -> Sequence[Any]:
+def _unpacked(body: bytes, kind: str, count: int, where: str) -> Sequence[Any]:
     """The entries of an array, or None among them for bytes that are no text."""
     order, kind = kind[0], kind[1:]
     wide = {"U": 4, "S": 1}.get(kind[0], 0) * int(kind[1:])
@@ -344,37 +344,37 @@ def idx(raw: bytes, where: str) -> Array:
     return Array(body, shape, False)
 
 
-def from_arrays(points: Array, names: Array, where: str) -> Table:
+def from_arrays(points: Array, names: Array, where: str) -> _Table:
     shape, values = points.shape, points.entries
     demand(len(shape) > 1, f"{where} has no array of points")
     demand(len(values), f"{where} has no data")
     demand(not isinstance(values[0], str), f"{where} has texts where numbers are needed")
     n, d = shape[0], math.prod(shape[1:])
-    labels = labels_of(names, n, where)
+    labels = _labels_of(names, n, where)
     if not points.fortran:
-        return Table(labels, lambda i: (range(d), values[i * d : (i + 1) * d]), d)
+        return _Table(labels, lambda i: (range(d), values[i * d : (i + 1) * d]), d)
     offsets, stride = [0], n  # where the features of point 0 are
     for side in shape[1:]:
         offsets = [base + stride * k for base in offsets for k in range(side)]
         stride *= side
-    return Table(labels, lambda i: (range(d), [values[i + place] for place in offsets]), d)
+    return _Table(labels, lambda i: (range(d), [values[i + place] for place in offsets]), d)
 
 
-def labels_of(names: Array, n: int, where: str) -> list[str]:
+def _labels_of(names: Array, n: int, where: str) -> list[str]:
     demand(tuple(names.shape) in ((n,), (n, 1)), f"{where} has not one label for each point")
-    return [label_text(label, where) for label in names.entries]
+    return [_label_text(label, where) for label in names.entries]
 
 
 SPARSE = {"csr": "indptr indices data", "csc": "indptr indices data", "coo": "row col data"}
 
 
-def read_scipy(path: Path, names: Array, where: str, budget: Budget) -> Table:
+def read_scipy(path: Path, names: Array, where: str, budget: Budget) -> _Table:
     """A sparse matrix as SciPy saves it."""
-    (form,) = members(path, where, ["format"], budget)
+    (form,) = _members(path, where, ["format"], budget)
     demand(form.entries and isinstance(form.entries[0], str), f"{where} has no format")
     kind = form.entries[0]
     demand(kind in SPARSE, f"{where} is a sparse matrix in another format than csr, csc or coo")
-    shape, *arrays = members(path, where, ["shape", *SPARSE[kind].split()], budget)
+    shape, *arrays = _members(path, where, ["shape", *SPARSE[kind].split()], budget)
     for array in (shape, *arrays):
         demand(len(array.shape) == 1, f"{where} has an array that is no list")
     first, second, data = (list(array.entries) for array in arrays)
@@ -404,10 +404,10 @@ def read_scipy(path: Path, names: Array, where: str, budget: Budget) -> Table:
         found = sorted(rows.get(i, {}).items())
         return [j for j, _ in found], [value for _, value in found]
 
-    return Table(labels_of(names, sizes[0], where), row, sizes[1])
+    return _Table(_labels_of(names, sizes[0], where), row, sizes[1])
 
 
-def locate(files: Any, count: int, paths: Sequence[str]) -> list[Path]:
+def _locate(files: Any, count: int, paths: Sequence[str]) -> list[Path]:
     """The data files: those that were given, or those of these names in the folder given."""
     demand(
         isinstance(files, list) and len(files) == count and all(type(f) is str for f in files),
@@ -425,7 +425,7 @@ def locate(files: Any, count: int, paths: Sequence[str]) -> list[Path]:
             demand(plain, "data.files has a name that is not that of a file in a folder")
         places = [Path(paths[0], name) for name in files]
     if len(places) != count:
-        names = " and ".join(map(quoted, files))
+        names = " and ".join(map(_quoted, files))
         raise FileNotFoundError(2, f"{count} data file(s) are needed, such as {names}")
     return places
 
@@ -433,20 +433,20 @@ def locate(files: Any, count: int, paths: Sequence[str]) -> list[Path]:
 FORMATS = {"csv": 1, "svmlight": 1, "npz": 1, "npy": 2, "scipy": 2, "idx": 2}  # and their files
 
 
-def read(data: dict[str, Any], paths: Sequence[str], budget: Budget) -> tuple[Table, str]:
+def read(data: dict[str, Any], paths: Sequence[str], budget: Budget) -> tuple[_Table, str]:
     """The table in the data files, and how to call them."""
     form, label, arrays = data["format"], data.get("label"), data.get("arrays")
     drop = data.get("drop")
     demand(form in list(FORMATS), f"data.format is not one of {', '.join(FORMATS)}")
     demand(label is drop is None or form == "csv", "data.label and data.drop are for CSV files")
     demand(arrays is None or form == "npz", "data.arrays is for NPZ files")
-    places = locate(data["files"], FORMATS[form], paths)
-    where = " and ".join(quoted(path.name) for path in places)
+    places = _locate(data["files"], FORMATS[form], paths)
+    where = " and ".join(_quoted(path.name) for path in places)
     if form == "npz":
         arrays = ["X", "y"] if arrays is None else arrays
         demand(type(arrays) is list and len(arrays) == 2, "data.arrays is not a pair of names")
         demand(all(type(name) is str for name in arrays), "data.arrays is not a pair of names")
-        points, names = members(places[0], where, arrays, budget)
+        points, names = _members(places[0], where, arrays, budget)
         told = ", ".join(map(ascii, arrays))
         return from_arrays(points, names, where), f"{where} (arrays {told})"
     if form == "scipy":
@@ -470,10 +470,10 @@ def read(data: dict[str, Any], paths: Sequence[str], budget: Budget) -> tuple[Ta
 
 
 def shown(column: Any) -> str:
-    return quoted(column) if isinstance(column, str) else f"{column}, counted from 0"
+    return _quoted(column) if isinstance(column, str) else f"{column}, counted from 0"
 
 
-def canonical(label: int, row: Row) -> bytes:
+def _canonical(label: int, row: Row) -> bytes:
     """A point in the form that is hashed."""
     columns, values = [c for c, v in zip(*row, strict=True) if v], [v for v in row[1] if v]
     count = len(values)
@@ -505,7 +505,7 @@ class Points:
             and len(texts) == k == len(set(texts)),
             f"data.classes is not a list of {k} labels",
         )
-        same = all(label_text(text, "data.classes") == text for text in texts)
+        same = all(_label_text(text, "data.classes") == text for text in texts)
         demand(same, "data.classes has a text that no label is read as")
         chosen, known = self.choose(data.get("rows"), table.labels, texts)
         demand(n == len(chosen), f"data.n is {n} but the data hold {len(chosen)} such points")
@@ -521,7 +521,7 @@ class Points:
         )
         digest = hashlib.sha256(b"gammabar-data-1\n" + struct.pack(">qq", n, d))
         for c, point in zip(self.classes, rows, strict=True):
-            digest.update(canonical(2 * c - 1 if two else c, point))
+            digest.update(_canonical(2 * c - 1 if two else c, point))
         demand(digest.hexdigest() == data["sha256"], f"{where}: other data, by their SHA-256")
         self.n, self.d, self.k, self.budget = n * (k - 1), d, k, budget
         self.rows, self.exponent = self.integers(rows)
@@ -533,8 +533,8 @@ class Points:
         self.bits = max(map(length, (values for _, values in self.rows)))
         budget.spend(self.entries() * product_time(self.bits, self.bits), "the norms of the points")
         self.squares = [sum(map(mul, values, values)) for _, values in self.rows]
-        self.summary = f"{n} x {d}, {selection(len(set(chosen)), known)} of {where} with label "
-        self.summary += class_names(texts, two)
+        self.summary = f"{n} x {d}, {_selection(len(set(chosen)), known)} of {where} with label "
+        self.summary += _class_names(texts, two)
 
     @staticmethod
     def choose(rows: Any, labels: list[str], texts: list[str]) -> tuple[list[int], int]:
@@ -592,16 +592,16 @@ class Points:
         return rows, 1 - scale.bit_length()
 
 
-def selection(taken: int, there: int) -> str:
+def _selection(taken: int, there: int) -> str:
     if taken == there:
         return "every point"
     return f"ONLY {taken} (those listed in the certificate) of the {there} points"
 
 
-def class_names(texts: list[str], two: bool) -> str:
+def _class_names(texts: list[str], two: bool) -> str:
     if two:
-        return f"{quoted(texts[0])} (class -1) or {quoted(texts[1])} (class 1)"
-    shown = [f"{quoted(text)} (class {index})" for index, text in enumerate(texts[:10])]
+        return f"{_quoted(texts[0])} (class -1) or {_quoted(texts[1])} (class 1)"
+    shown = [f"{_quoted(text)} (class {index})" for index, text in enumerate(texts[:10])]
     return " or ".join(shown) + (f" or {len(texts) - 10} others" if len(texts) > 10 else "")
 
 

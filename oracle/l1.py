@@ -62,7 +62,7 @@ from gammabar.problems.problem import Floats, ProblemError
 _BUDGET = 300_000_000_000
 
 
-class Primal(NamedTuple):
+class _Primal(NamedTuple):
     """w_j = numerator_j / denominator on the listed columns; the denominator is Σ|numerators|.
 
     w = 0 has no columns and the denominator 1.
@@ -73,7 +73,7 @@ class Primal(NamedTuple):
     denominator: int
 
 
-class Dual(NamedTuple):
+class _Dual(NamedTuple):
     """q_i = numerator_i / total on the listed rows; the total is Σ numerators."""
 
     support: tuple[int, ...]
@@ -96,8 +96,8 @@ class L1Truth:
     signed: bool
     value_lo: Fraction
     value_hi: Fraction
-    w: Primal
-    q: Dual
+    w: _Primal
+    q: _Dual
     radius: Fraction
 
     @property
@@ -217,8 +217,8 @@ def _prove(
         signed=game.signed,
         value_lo=lo,
         value_hi=hi,
-        w=Primal(tuple(w), tuple(v // shared for v in w.values()), max(length // shared, 1)),
-        q=Dual(tuple(sorted(q)), tuple(q[i] // common for i in sorted(q)), total // common),
+        w=_Primal(tuple(w), tuple(v // shared for v in w.values()), max(length // shared, 1)),
+        q=_Dual(tuple(sorted(q)), tuple(q[i] // common for i in sorted(q)), total // common),
         radius=radius,
     )
 

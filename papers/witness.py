@@ -444,7 +444,9 @@ def check(path: str, *folders: Path, limit: float = LIMIT) -> str:
         raise Rejected(f"the data have a part that shows nothing: {_brief(min(unused))}")
     if not certainly(left, NEGATION[relation], right):
         raise Rejected(f"{statement} is not violated by these data")
-    return f"{statement} is false as printed: {shown(left)} {relation} {shown(right)} does not hold"
+    return (
+        f"{statement} is false as printed: {_shown(left)} {relation} {_shown(right)} does not hold"
+    )
 
 
 def _brief(text: object) -> str:
@@ -452,7 +454,7 @@ def _brief(text: object) -> str:
     return ascii(" ".join(str(text).split())[:120])
 
 
-def shown(value: Any) -> str:
+def _shown(value: Any) -> str:
     value = interval(value)
     if value.lo == value.hi and max(abs(value.lo.numerator), value.lo.denominator) < 10**12:
         return str(value.lo)

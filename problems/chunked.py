@@ -234,10 +234,10 @@ class ScatteredProblem(LinearProblem):
     checked in the first pass.
     """
 
-    points: ScatteredPoints
+    points: _ScatteredPoints
 
     def __init__(self, chunks: Chunks, y: Array, source: Source | None = None) -> None:
-        super().__init__(ScatteredPoints(chunks), y, source)
+        super().__init__(_ScatteredPoints(chunks), y, source)
 
     @property
     def where(self) -> str:
@@ -247,7 +247,7 @@ class ScatteredProblem(LinearProblem):
         return f"{len(chunks.lengths)} chunks, {size} in all, {chunks.place}"
 
 
-class ScatteredPoints:
+class _ScatteredPoints:
     """Points in chunks: what `points.Points` offers, chunk by chunk.
 
     They stand for their own matrix, of which one may look at some rows at a time.

@@ -61,7 +61,7 @@ class Generated:
 
 
 @dataclass(frozen=True)
-class Family:
+class _Family:
     """A generator: what it makes, its options, and the function that makes it."""
 
     what: str
@@ -69,7 +69,7 @@ class Family:
     build: Callable[..., Generated]
 
 
-FAMILIES: dict[str, Family] = {}
+FAMILIES: dict[str, _Family] = {}
 _Build = Callable[..., Generated]
 #: Numbers that are options of several generators.
 _WORDS = {
@@ -91,7 +91,7 @@ def _family(name: str, sizes: str, *own: Option, **least: int) -> Callable[[_Bui
 
     def declare(build: _Build) -> _Build:
         what = (build.__doc__ or "").partition("\n")[0].rstrip(".")
-        FAMILIES[name] = Family(what[:1].lower() + what[1:], (*options, *own), build)
+        FAMILIES[name] = _Family(what[:1].lower() + what[1:], (*options, *own), build)
         return build
 
     return declare

@@ -50,7 +50,7 @@ class ProblemError(ValueError):
     """
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(sentence(str(message)))
+        super().__init__(_sentence(str(message)))
 
 
 # Named, so that no compiler computes with them before they are asked for.
@@ -72,7 +72,7 @@ def require_doubles() -> None:
         )
 
 
-def sentence(text: str) -> str:
+def _sentence(text: str) -> str:
     """A text on one line that is safe to print and not longer than about a thousand characters."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

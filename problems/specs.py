@@ -147,7 +147,7 @@ def named_file(text: str) -> _NamedFile | None:
     if text == "-":
         return _NamedFile(Path("-"), "stdin")
     whole = _format(text)
-    if whole and (is_there(text) or ":" not in text):
+    if whole and (_is_there(text) or ":" not in text):
         return _NamedFile(Path(text), whole)
     for place in (k for k, c in enumerate(text) if c == ":"):
         name, classes = text[:place], text[place + 1 :]
@@ -158,7 +158,7 @@ def named_file(text: str) -> _NamedFile | None:
     return _NamedFile(Path(text), whole) if whole else None
 
 
-def is_there(text: str) -> bool:
+def _is_there(text: str) -> bool:
     """Whether a text is the name of a file or folder that exists."""
     try:
         return Path(text).exists()
@@ -176,7 +176,7 @@ def _format(text: str) -> str | None:
     return format_
 
 
-def load_file(
+def _load_file(
     file: _NamedFile, text: str, reading: Reading, multiclass: bool, build: Build
 ) -> Problem:
     """Read a file and build its problem."""
@@ -185,7 +185,7 @@ def load_file(
             path = str(spooled.path)
             try:
                 found = replace(spooled, classes=file.classes)
-                problem = load_file(found, text, reading, multiclass, build)
+                problem = _load_file(found, text, reading, multiclass, build)
             except ProblemError as error:
                 raise ProblemError(str(error).replace(path, "stdin")) from None
         if problem.source is not None:
@@ -437,7 +437,7 @@ def load(
     reading = Reading(label, beside, tuple(drop), memory, dask, encode, missing)
     file = named_file(text)
     if file is not None:
-        return load_file(file, text, reading, multiclass, build)
+        return _load_file(file, text, reading, multiclass, build)
     reading.refuse_for(text)
     if name in DATASETS:
         return _load_dataset(DATASETS[name], text, rest, multiclass, build)
@@ -463,7 +463,7 @@ def _unknown(text: str, name: str, families: Iterable[str]) -> str:
         return "the name of the data is empty (see `gammabar list problems`)"
     if Path(text).suffix.lower() in (".xlsx", ".xls", ".ods"):
         return f"{text}: a spreadsheet; save its table as CSV, and give that"
-    if is_there(text) or os.sep in text or (Path(text).suffix and ":" not in text):
+    if _is_there(text) or os.sep in text or (Path(text).suffix and ":" not in text):
         return f"{text}: not a file that can be read (only {SUFFIXES})"
     hint = did_you_mean(name, [*DATASETS, *families, "rows"], "see `gammabar list problems`")
     return f"{name!r} is no data set, generator or file ({hint})"

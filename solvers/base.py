@@ -354,7 +354,7 @@ def with_rows(problem: Any, solver: Any) -> Any:
     return guarded
 
 
-class FunctionSolver:
+class _FunctionSolver:
     """A function as a solver; its options are attributes. Made by `from_function`."""
 
     _function: Callable[..., Any]
@@ -375,7 +375,7 @@ class FunctionSolver:
         return counted(found)
 
 
-def from_function(function: Callable[..., Any], **options: Any) -> FunctionSolver:
+def from_function(function: Callable[..., Any], **options: Any) -> _FunctionSolver:
     """A solver from a function that yields iterates or records them; see this module."""
     name = _name(function)
     wants, known = arguments_of(function)
@@ -391,7 +391,7 @@ def from_function(function: Callable[..., Any], **options: Any) -> FunctionSolve
             )
     body = {"_function": staticmethod(function), "_wants": wants, "_options": values}
     body["geometries"] = getattr(function, "geometries", PLAIN)
-    made: FunctionSolver = type(name, (FunctionSolver,), body | values)()
+    made: _FunctionSolver = type(name, (_FunctionSolver,), body | values)()
     made.finite = RECORD in wants
     return made
 
@@ -442,7 +442,7 @@ def has_iterates(solver: T, name: str) -> T:
     return solver
 
 
-class CountedSolver:
+class _CountedSolver:
     """An object with ``iterates`` whose iterates may be mere vectors. Made by `from_object`."""
 
     def __init__(self, solver: Any) -> None:
@@ -459,7 +459,7 @@ class CountedSolver:
 
 def with_options(solver: Any, **options: Any) -> Any:
     """A solver with other options; None if it is no dataclass that has them."""
-    if isinstance(solver, CountedSolver):
+    if isinstance(solver, _CountedSolver):
         changed = with_options(solver._solver, **options)
         return None if changed is None else type(solver)(changed)
     if not is_dataclass(solver) or isinstance(solver, type):
@@ -483,7 +483,7 @@ def with_plain_options(solver: Any) -> Any:
     Statements compute with them, and a number of NumPy's is no option there but the result of a
     computation without error bounds.
     """
-    inside = solver._solver if isinstance(solver, CountedSolver) else solver
+    inside = solver._solver if isinstance(solver, _CountedSolver) else solver
     attributes = [*map(vars, reversed(type(inside).__mro__)), getattr(inside, "__dict__", {})]
     found = {name: value for some in attributes for name, value in some.items()}
     named = [(n, v) for n, v in found.items() if isinstance(v, np.generic)]
@@ -499,10 +499,10 @@ def with_plain_options(solver: Any) -> Any:
 def from_object(solver: Any) -> Any:
     """A solver from an object that yields iterates or vectors; it goes by the object's name."""
     kind = type(solver)
-    if kind.__module__.startswith("gammabar.") or isinstance(solver, FunctionSolver):
+    if kind.__module__.startswith("gammabar.") or isinstance(solver, _FunctionSolver):
         return solver
     card = {"card": kind.card} if hasattr(kind, "card") else {}
-    return type(kind.__name__, (CountedSolver,), card)(solver)
+    return type(kind.__name__, (_CountedSolver,), card)(solver)
 
 
 class _Stopped(BaseException):

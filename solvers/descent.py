@@ -30,7 +30,7 @@ from gammabar.problems import KernelProblem, Problem, ProblemError
 from gammabar.solvers.base import ALL_GEOMETRIES, LECTURE, Array, Iterate, Rng, declare
 
 
-class Function(Protocol):
+class _Function(Protocol):
     """A β-smooth and λ-strongly convex function, as far as doubles can hold β and λ.
 
     λ is 0 if it is only convex; the minimiser is None where it is not known in closed form.
@@ -143,8 +143,8 @@ class SmoothGradientDescent:
 
     regularisation: float = 0.1
 
-    def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
-        f = function_of(problem, self.regularisation)
+    def iterates(self, problem: Problem | _Function, rng: Rng = None) -> Iterator[Iterate]:
+        f = _function_of(problem, self.regularisation)
         eta, w = 2 / (f.smoothness + f.strong_convexity), f.origin()
         for t in count():
             gradient = f.gradient(w)
@@ -175,8 +175,8 @@ class AcceleratedGradientDescent:
 
     regularisation: float = 0.1
 
-    def iterates(self, problem: Problem | Function, rng: Rng = None) -> Iterator[Iterate]:
-        f = function_of(problem, self.regularisation)
+    def iterates(self, problem: Problem | _Function, rng: Rng = None) -> Iterator[Iterate]:
+        f = _function_of(problem, self.regularisation)
         root = math.sqrt(f.smoothness / f.strong_convexity)  # √κ
         w = v = f.origin()
         for t in count():
@@ -188,7 +188,7 @@ class AcceleratedGradientDescent:
             w = new
 
 
-def function_of(problem: Problem | Function, regularisation: float) -> Function:
+def _function_of(problem: Problem | _Function, regularisation: float) -> _Function:
     if isinstance(problem, Problem):
         return RegularisedLogistic(problem, regularisation)
     if not (problem.strong_convexity > 0 and math.isfinite(problem.smoothness)):
@@ -199,7 +199,7 @@ def function_of(problem: Problem | Function, regularisation: float) -> Function:
     return problem
 
 
-def _problem(f: Function) -> Problem | None:
+def _problem(f: _Function) -> Problem | None:
     return f.problem if isinstance(f, RegularisedLogistic) else None
 
 

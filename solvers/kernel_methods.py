@@ -23,7 +23,7 @@ from gammabar.solvers.descent import Quadratic
 
 
 @dataclass(frozen=True)
-class PrimalFit:
+class _PrimalFit:
     """The fitted weight vector w* = (ΦᵀΦ + λI)⁻¹ Φᵀy."""
 
     w: Array
@@ -34,7 +34,7 @@ class PrimalFit:
 
 
 @dataclass(frozen=True)
-class DualFit:
+class _DualFit:
     """Fitted coefficients α = (K + λI)⁻¹ y on the training points."""
 
     alpha: Array
@@ -67,16 +67,16 @@ class KernelRidge:
     def __post_init__(self) -> None:
         Kernel.of(self.kernel)
 
-    def primal(self, features: Any, y: Any) -> PrimalFit:
+    def primal(self, features: Any, y: Any) -> _PrimalFit:
         """Fit w* to explicit features, one row φ(x_i) for each y_i."""
         features, y = _data(features, y, "features")
-        return PrimalFit(_solve(features.T @ features, features.T @ y, self.regularisation))
+        return _PrimalFit(_solve(features.T @ features, features.T @ y, self.regularisation))
 
-    def dual(self, X: Any, y: Any) -> DualFit:
+    def dual(self, X: Any, y: Any) -> _DualFit:
         """Fit α to points; features are never computed."""
         (points, y), kernel = _data(X, y, "X"), Kernel.of(self.kernel)
         alpha = _solve(kernel.matrix(points, points), y, self.regularisation)
-        return DualFit(alpha, points, kernel)
+        return _DualFit(alpha, points, kernel)
 
     def objective(self, features: Any, y: Any) -> Quadratic:
         """‖Φw − y‖² + λ‖w‖² − ‖y‖² as a function for gradient descent."""

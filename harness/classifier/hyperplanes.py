@@ -224,7 +224,7 @@ _ALL = 1 << 26
 
 
 @dataclass(frozen=True)
-class SortedRows:
+class _SortedRows:
     """A copy of the rows in the order of their classes, where each was, and where classes begin.
 
     It is a copy so that what the caller does with the array later does not change what was proved.
@@ -266,7 +266,7 @@ class SharedPairs:
     def __init__(self, X: Array, labels: Array, intercept: bool) -> None:
         order = np.argsort(labels, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
-        self.rows = SortedRows(X[order], order, starts, intercept)
+        self.rows = _SortedRows(X[order], order, starts, intercept)
         self._pairs = Pairs(self.rows.X, starts, intercept)
 
     def candidate(self, number: int) -> Candidate | None:

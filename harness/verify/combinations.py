@@ -146,7 +146,7 @@ def tied(scores: Floats, off: Floats) -> NDArray[np.int64]:
     return np.flatnonzero(~(scores - off > float((scores + off).min())))
 
 
-def told_apart(scores: Floats, off: Floats, parts: Any) -> Trit:
+def _told_apart(scores: Floats, off: Floats, parts: Any) -> Trit:
     """Whether `tied` says something: for the rows that it leaves rounding is small beside what
     scores differ by, or beside `parts`, the products that they are sums of (row by row); of rows
     that differ by no more any is right. None if not."""
@@ -168,7 +168,7 @@ def has_smallest_score(it: View, v: Vec, row: int, scale: float) -> Trit:
     off = 2 * space.score_errors(v.mid) + 8 * ROUNDOFF * parts
     if row not in tied(scores, off):
         return False
-    known = told_apart(scores, off, parts)
+    known = _told_apart(scores, off, parts)
     if known is None and it.level:
         exact = space.exact_scores(v.mid, np.arange(it.n))
         known = True if all(exact[row] <= s for s in exact) else None
@@ -191,7 +191,7 @@ def lowest_known(it: View, k: int) -> Relation:
     what, parts = "which rows have the smallest score can be told", product_terms(it, k)
     if not it.w.any() or it.n == 1:
         return fact(True, what)
-    return fact(told_apart(it.score_doubles, _slacks(it, k), parts * it.space.shares), what)
+    return fact(_told_apart(it.score_doubles, _slacks(it, k), parts * it.space.shares), what)
 
 
 def went_on(before: View, k: int) -> Relation:

@@ -1,6 +1,6 @@
 """Equations between vectors in doubles, and vectors that a solver claims.
 
-Error bounds travel with vectors (`Vec`) and score arrays (`ScoreVec`) and hold for any evaluation
+Error bounds travel with vectors (`Vec`) and score arrays (`_ScoreVec`) and hold for any evaluation
 in doubles from the delivered w, in any order of summation: for the one made here, and for the one
 that a solver made. What "equal up to rounding" allows for is derived in `zero`, for all papers.
 """
@@ -152,28 +152,28 @@ def follows(gap: Any, allowed: float, size: float, what: str) -> Relation:
 # Scores
 
 
-class ScoreVec:
+class _ScoreVec:
     """Scores of all rows in doubles, each within `err` of the truth; `reach` bounds the vectors."""
 
     def __init__(self, case: Case, mid: Floats, err: float, reach: float) -> None:
         self.case, self.mid, self.err, self.reach = case, mid, err, reach
 
-    def __sub__(self, other: ScoreVec) -> ScoreVec:
+    def __sub__(self, other: _ScoreVec) -> _ScoreVec:
         reach = self.reach + other.reach
         err = self.err + other.err + 4 * ROUNDOFF * self.case.space.radius * other.reach
-        return ScoreVec(self.case, self.mid - other.mid, err, reach)
+        return _ScoreVec(self.case, self.mid - other.mid, err, reach)
 
 
-def scores_of(it: View, vector: Vec | None = None) -> ScoreVec:
+def scores_of(it: View, vector: Vec | None = None) -> _ScoreVec:
     """A w_t, or A v for a vector with an error bound."""
     if vector is None:
-        return ScoreVec(it.case, it.score_doubles, it.score_error, it.here.size())
+        return _ScoreVec(it.case, it.score_doubles, it.score_error, it.here.size())
     mid, space = it.case.problem.scores(vector.mid), it.space
     error = space.score_error(vector.mid) + space.radius * vector.err
-    return ScoreVec(it.case, mid, error, vector.size())
+    return _ScoreVec(it.case, mid, error, vector.size())
 
 
-def constant(rest: ScoreVec, about: ScoreVec, what: str) -> Relation:
+def constant(rest: _ScoreVec, about: _ScoreVec, what: str) -> Relation:
     """All entries are equal; rounding must be small beside the spread of `about`."""
     space, error = rest.case.space, 2 * SAFETY * rest.err
     parts = (space.n + space.dimension + 128) * space.radius * rest.reach

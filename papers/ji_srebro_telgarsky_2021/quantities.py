@@ -218,7 +218,7 @@ def psi_of(it: View) -> Number:
 
 
 @dataclass(slots=True)  # not frozen: that costs microseconds, at every iterate
-class At:
+class _At:
     """The sequences at one t: w_t, Aᵀq_t, Aᵀμ_t, Aᵀν_t, minus g_t, and Σ_{j≤t} j Aᵀq_j.
 
     `step` is θ_t/ρ (g_t + Aᵀq_t), which w_{t+1} − w_t should be; `inverse` is 1/λ_t, and `beta` is
@@ -288,7 +288,7 @@ class Sequences:
         move = weighted_sum(length, g, length, pull)
         square, inverse = norm * norm, number(1 / lam)
         numbers = inverse, square, nu.norm(), lam, beta, theta
-        self.now = At(it, pull, mu, nu, g, weighted, move, *numbers)
+        self.now = _At(it, pull, mu, nu, g, weighted, move, *numbers)
         if past is None:
             self.first = self.now
         else:
@@ -308,7 +308,7 @@ class Sequences:
         self.drift = max(self.drift, 2.2 * self.case.space.radius * mass * self._scores)
         return found
 
-    def _add(self, past: At, norm: Number) -> None:
+    def _add(self, past: _At, norm: Number) -> None:
         inverse, length = past.inverse, past.inverse * past.nu_norm
         self.inverses += inverse
         self.lengths += length
@@ -322,7 +322,7 @@ class Sequences:
         reach = past.step.size() + self.now.it.here.reach()
         self.rounding += 4 * (past.step.err + self.step_drift(past)) + roundoff(reach)
 
-    def step_drift(self, at: At) -> float:
+    def step_drift(self, at: _At) -> float:
         """The drift of θ_t/(ρλ_t) Aᵀν_t, which a step is."""
         return self.drift * at.theta / self.rho * float(at.inverse)
 

@@ -34,7 +34,7 @@ _potentials = jst.sharing(
 _POSITIVE = rationals(0, None, positive=True, shape=("n",))
 
 
-def points() -> Iterator[tuple[Floats, Floats]]:
+def _points() -> Iterator[tuple[Floats, Floats]]:
     """Pairs ξ, ξ′: random ones of many sizes, and steps that spread the coordinates most."""
     rng = np.random.default_rng(51)
     for n in (1, 2, 3, 10, 40):
@@ -62,7 +62,7 @@ def _smooth_potential(c):
     exponential loss (n = 2, ξ = 0, ξ′ = (h, −h), h → 0), ρ = n is not for the logistic one. The
     sentence before calls the losses strictly decreasing; they increase.
     Instances: pairs of points of many sizes, n up to 40"""
-    for name, (start, end) in product(LOSSES, points()):
+    for name, (start, end) in product(LOSSES, _points()):
         xi, other = ([number(v) for v in point.tolist()] for point in (start, end))
         here, there = potential_gradient(xi, name), potential_gradient(other, name)
         smooth, where = len(xi) if name == "logistic" else 1, f"{name} loss, n = {len(xi)}"
@@ -114,7 +114,7 @@ def _normaliser(c):
     ℓ′(ψ(ξ)) = 1 − Π_i 1/(1 + e^{ξ_i}) < 1. At w = 0 it is 1 − 2⁻ⁿ: no smaller than half of the
     bound, for any n.
     Instances: points of many sizes with Σ ℓ(ξ_i) up to 1000, n up to 40, and ξ = 0"""
-    for start, _ in (*points(), *((np.zeros(n), None) for n in (1, 2, 10, 40))):
+    for start, _ in (*_points(), *((np.zeros(n), None) for n in (1, 2, 10, 40))):
         n = len(start)
         mass = total(number(v).exp().log1p() for v in start.tolist())
         if mass > 1000:
@@ -133,7 +133,7 @@ def _gradient_is_positive(c):
     The equation is eq. (2.2) for Z = I, and checked there.
     Instances: points of many sizes, n up to 40, for both losses"""
     for name in LOSSES:
-        for (start,) in c.instances((start.tolist(),) for start, _ in points()):
+        for (start,) in c.instances((start.tolist(),) for start, _ in _points()):
             xi = [number(v) for v in start]
             for slope in potential_gradient(xi, name):
                 yield below(0, slope, "0 < ∇ψ(ξ)_i", where=f"{name} loss, n = {len(xi)}")
@@ -208,7 +208,7 @@ def _risk(c, printed):
         yield same_digits(risk, mean, "R_m(U)/(k−1) = (1/n) Σ ℓ(…)", where=f"{name} loss")
 
 
-def products(X: Any, labels: list[int], U: Any) -> list[tuple[Number, Number]]:
+def _products(X: Any, labels: list[int], U: Any) -> list[tuple[Number, Number]]:
     """⟨U, z⟩ for the printed row z = x (e_c − e_j)ᵀ/√2 written out, and xᵀU(e_c − e_j)."""
     found, k = [], U.shape[1]
     for x, scores, c in zip(X, X @ U, labels, strict=True):
@@ -220,7 +220,7 @@ def products(X: Any, labels: list[int], U: Any) -> list[tuple[Number, Number]]:
 
 
 def _reduced(case: Case, seed: int, own: Any = None) -> Iterator[tuple[Any, list[Any]]]:
-    """Matrices U and their `products` with the points of the problem: two with multiples of ⅛
+    """Matrices U and their `_products` with the points of the problem: two with multiples of ⅛
     between −1 and 1, and x_i (e_{c_i} − e_j)ᵀ of the first points, as a random U may miss a row
     that has no mirror image among the others. Or U of a search; without a problem `own`, if given,
     and one point, 1, of the first of two classes.
@@ -239,14 +239,14 @@ def _reduced(case: Case, seed: int, own: Any = None) -> Iterator[tuple[Any, list
     for _ in range(2):
         draws = rng.integers(-8, 9, (X.shape[1], k)).tolist()
         U = balls(draws) / 8 if own is None else own
-        yield U, products(X, labels, U)
+        yield U, _products(X, labels, U)
     if case.inputs is not None or case.given is None:
         return
     for x, label in islice(zip(X, labels, strict=True), 8):
         if not all(value == 0 for value in x):
             for j in set(range(k)) - {label}:
                 U = np.array([[v * ((c == label) - (c == j)) for c in range(k)] for v in x])
-                yield U, products(X, labels, U)
+                yield U, _products(X, labels, U)
 
 
 def _matrix_of(inputs: Mapping[str, Any]) -> Any:

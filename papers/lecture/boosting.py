@@ -37,7 +37,7 @@ DATA: dict[str, tuple[list[list[int]], list[int]]] = {
 NAMES = ("D", "epsilon", "gamma", "alpha", "z", "product")
 
 
-def points(case):
+def _points(case):
     """The problem, if there is one, has points and two classes."""
     fits = case.given is None or isinstance(case.problem, DenseProblem | SparseProblem)
     return None if fits else "AdaBoost needs points and two classes, dense or sparse"
@@ -49,7 +49,7 @@ def stumps(case):
 
 
 BOOSTING = Method("adaboost")
-ON_POINTS = Method("adaboost", assumes=(points,))
+ON_POINTS = Method("adaboost", assumes=(_points,))
 BOOSTED = ("", "wine:0,1", "digits:3,8")
 
 

@@ -31,7 +31,7 @@ def _parts(margin: bool, quick: bool) -> Parts:
     return run | best if margin else run
 
 
-def points(data: str) -> tuple[DenseProblem, Any, Any]:
+def _points(data: str) -> tuple[DenseProblem, Any, Any]:
     """What is learned from, and points and labels for the test."""
     if data == QUICK:
         problem: Any = load("mnist-sample:3,8")
@@ -44,7 +44,7 @@ def points(data: str) -> tuple[DenseProblem, Any, Any]:
 
 def _boosting(data: str, rounds: int) -> Numbers:
     """Errors, mean of exp(−y H(x)) and smallest margin at some rounds; margins at a few."""
-    problem, X, y = points(data)
+    problem, X, y = _points(data)
     H, wanted = np.zeros(len(y)), set(logarithmic(rounds, 40))
     names = ("t", "train", "test", "exponential", "margin")
     found: Numbers = {name: [] for name in names}
@@ -69,7 +69,7 @@ def _boosting(data: str, rounds: int) -> Numbers:
 
 def _largest_margin(data: str, rounds: int) -> Numbers:
     """The exact ℓ₁ margin of all stumps, from those of AdaBoost on."""
-    problem, _, _ = points(data)
+    problem, _, _ = _points(data)
     vote: Any = next(islice(AdaBoost().iterates(problem), rounds, None))
     found = stump_margin(np.asarray(problem.X), problem.y, vote.hypotheses)
     margin = {"value": float(found.value), "bound": float(found.bound)}

@@ -194,7 +194,7 @@ def said_by(it: Any, name: str) -> Any:
     return it.extra[name]
 
 
-def output(solver: Any, f: FiniteSum, T: int, rng: Any) -> tuple[Floats | None, str]:
+def _output(solver: Any, f: FiniteSum, T: int, rng: Any) -> tuple[Floats | None, str]:
     """w̄ after T steps, and what is wrong if there is none."""
     run = taken_run(solver.iterates(f.problem, rng), T)
     if wrong := broken(run, T, f.dimension):
@@ -237,7 +237,7 @@ def expectation(case: Case, f: FiniteSum, B: Number, T: int) -> tuple[Number | N
     values: list[Number] = []
     eta, slip = B / (f.lipschitz * sqrt(T)), 0.0
     for path in product(range(f.n), repeat=T - 1):
-        along = partial(output, steered_for(case, f, B, T, indices=path), f, T, None)
+        along = partial(_output, steered_for(case, f, B, T, indices=path), f, T, None)
         average, wrong = case.remember(f"{_name(f, B, T)}, path {path}", along)
         if average is None:
             return None, wrong, 0.0
@@ -256,7 +256,7 @@ def estimate(case: Case, f: FiniteSum, B: Number, T: int, runs: int) -> tuple[Nu
     most = 1 + B * f.lipschitz * (T - 1) / (2 * sqrt(T)) * (1 + 1e-9)
     solver = steered_for(case, f, B, T, indices=None)
     for k in range(runs):
-        make = partial(output, solver, f, T, case.rng(k))
+        make = partial(_output, solver, f, T, case.rng(k))
         average, wrong = case.remember(f"{_name(f, B, T)}, run {k}", make)
         value = None if average is None else f.quick_value(average)
         if value is None or value > most:
