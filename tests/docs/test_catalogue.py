@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from blocks import ROOT, script
 
 from gammabar.harness.cli import main
 from gammabar.harness.registry import (
+    PLUGINS,
     artefacts,
     extremal,
     find_statement,
@@ -139,6 +141,18 @@ def test_the_fields_of_a_result_are_those_of_the_page(capsys):
     fields = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
     assert fields == set(found["results"][0])
     assert [name for name in found["summary"] if f"`{name}`" not in page] == []
+
+
+def test_the_table_of_papers_of_one_file_counts_their_statements():
+    page = (DOCS / "bring-your-theorem.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[`(\w+)`\].* \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    with plugins():
+        known = [(s.source, s.status) for s in load_statements().values()]
+    assert {key for key, *_ in rows} == {path.stem for path in PLUGINS.glob("*.py")} - {"refuters"}
+    for key, total, false in rows:
+        counts = Counter(status for source, status in known if source == key)
+        assert (counts.total(), counts[Status.REFUTED]) == (int(total), int(false)), key
+    assert f"Each of the {sum(int(false) for *_, false in rows)} has a witness" in page
 
 
 def test_every_method_is_measured_and_has_a_theorem_that_is_about_it():
