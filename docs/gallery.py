@@ -134,8 +134,9 @@ def _section(one: Artefact, took: dict[str, Any] | None) -> str:
 
 
 def _counted(shown: list[dict[str, Any]]) -> str:
-    counts = {word: sum(one["agrees"] is mark for one in shown) for mark, word in WORDS.items()}
-    return "; ".join(f"{count} {word}" for word, count in counts.items() if count) + "."
+    counts = {mark: sum(one["agrees"] is mark for one in shown) for mark in WORDS}
+    words = WORDS | ({True: "agrees"} if counts[True] == 1 else {})
+    return "; ".join(f"{count} {words[mark]}" for mark, count in counts.items() if count) + "."
 
 
 if __name__ == "__main__":

@@ -226,7 +226,7 @@ def _closing_line(results: list[Result], summary: dict[str, int], seconds: float
     """What it all amounts to; of the statements that are false, how many in which way."""
     false = {r.verdict.statement for r in results if r.verdict.verdict is Ruling.REFUTED}
     severities = by_severity(find_statement(identifier).severity for identifier in false)
-    counts = ", ".join(f"{summary[name]} {name}" for name in Ruling if summary[name])
+    counts = ", ".join(f"{summary[name]:,} {name}" for name in Ruling if summary[name])
     failed = f" ({summary['failures']} because a solver failed)" if summary["failures"] else ""
     wrong, total = summary["unexpected"], summary["results"]
     statements = len({r.verdict.statement for r in results if not r.as_expected})
