@@ -120,7 +120,7 @@ clean: ## remove .venv, caches and build products; results and stores stay
 # may exist and not run, and some distributions split venv off: so each candidate is tried.
 define find_python
 python=; \
-for candidate in $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python); do \
+for candidate in $(or $(PYTHON),python3.14 python3.13 python3.12 python3.11 python3 python); do \
     if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
         >/dev/null 2>&1; then python=$$candidate; break; fi; \
 done; \

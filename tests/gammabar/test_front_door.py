@@ -5,10 +5,16 @@ from __future__ import annotations
 import doctest
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import requires
+from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import gammabar as gb
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_name_is_there_and_documented():
@@ -48,3 +54,16 @@ def test_the_module_is_the_command():
 
 def test_examples_of_the_docstring():
     assert doctest.testmod(gb).failed == 0
+
+
+def test_the_core_installs_no_package_that_only_extras_need():
+    """The default solvers of CVXPY alone take 160 MB, and nothing here calls them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted, found = list(project["dependencies"]), set()
+    while wanted:
+        need = Requirement(wanted.pop())
+        if need.name not in found and (need.marker is None or need.marker.evaluate({"extra": ""})):
+            found.add(need.name)
+            wanted += requires(need.name) or []
+    assert "numpy" in found
+    assert found.isdisjoint({"cvxpy", "scs", "osqp", "highspy", "pandas", "matplotlib", "dask"})
