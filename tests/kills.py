@@ -1,8 +1,9 @@
-"""Kill processes at random moments: ``python -m tests.kills --trials 100 --dask 10``.
+"""Disturb commands at random moments: ``python -m tests.kills --trials 100 --dask 10``.
 
-A run of ``verify`` that was killed or interrupted must go on with ``--resume`` to the results of a
-run that was not. When a worker or the scheduler of a Dask cluster is killed, ``oracle`` and
-``verify`` must give the right answer or one sentence, never a traceback.
+A run of ``verify`` that is killed, interrupted, finds the disk full or shares its store with a run
+that is killed must go on with ``--resume`` to the results of an undisturbed run. Every command that
+is interrupted, or loses a worker or the scheduler of its Dask cluster, must give the right answer
+or one sentence, never a traceback.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import contextlib
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,18 +28,39 @@ import numpy as np
 
 GAMMABAR = [sys.executable, "-m", "gammabar"]
 DASK = [sys.executable, "-m", "dask"]
-PROBLEMS = ["iris:0,1", *(f"planted:n=200,d=10,gamma=0.1,seed={k}" for k in range(5))]
+PROBLEMS = ["iris:0,1", *(f"planted:n=200,d=10,gamma=0.1,seed={k}" for k in range(4))]
 VERIFY = ["verify", "--statement", "jst.thm3.1.1", "--statement", "gb.sharp", "--json"]
-VERIFY += ["--iterations", "2000", *(word for name in PROBLEMS for word in ("--problem", name))]
+VERIFY += ["--iterations", "500", *(word for name in PROBLEMS for word in ("--problem", name))]
 #: What differs between two right runs.
 CLOCK = {"seconds"}
 
 
-def start(arguments: list[str]) -> subprocess.Popen[str]:
-    """Start a command of gammabar."""
+#: Other commands that are interrupted.
+OTHERS = [
+    ["oracle", "planted:n=1000,d=50,gamma=0.01", "--json"],
+    ["oracle", "inseparable:n=200,d=10", "--separation", "--json"],
+    ["falsify", "--source", "jst", "--budget", "5"],
+    ["reproduce", "jst.fig1", "--quick", "--fresh", "--out", "build/kills"],
+    ["list", "mutants"],
+]
+
+
+def start(arguments: list[str], prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    """Start a command of gammabar, by another program where one is named."""
     return subprocess.Popen(
-        [*GAMMABAR, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*prefix, *GAMMABAR, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell that starts this program in the background lets its children ignore SIGINT.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
+
+
+def wait(process: subprocess.Popen[str], moment: float) -> None:
+    """Wait until the process ends, but not longer than until this moment."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(moment)
 
 
 def answer(text: str) -> Any:
@@ -48,28 +71,90 @@ def answer(text: str) -> Any:
     return sorted(json.dumps(row, sort_keys=True) for row in plain)
 
 
-def resumed(trials: int, sign: signal.Signals, rng: random.Random) -> Iterator[str]:
-    """Stop a run at random moments, let it go on, and yield what is wrong then."""
+def killed(command: list[str], folder: str, moment: float, rng: random.Random) -> str:
+    """Kill the run; what it said."""
+    process = start(command)
+    wait(process, moment)
+    process.kill()
+    return process.communicate()[1]
+
+
+def interrupted(command: list[str], folder: str, moment: float, rng: random.Random) -> str:
+    """Interrupt the run."""
+    process = start(command)
+    wait(process, moment)
+    process.send_signal(signal.SIGINT)
+    return process.communicate()[1]
+
+
+def beside_another(command: list[str], folder: str, moment: float, rng: random.Random) -> str:
+    """Kill one of two runs that write into one store; the other ends undisturbed."""
+    first, second = start(command), start(command)
+    wait(first, moment)
+    first.kill()
+    said = first.communicate()[1] + second.communicate()[1]
+    return said if second.returncode == 0 else f"the other run failed: Traceback {said}"
+
+
+def full_disk(command: list[str], folder: str, moment: float, rng: random.Random) -> str:
+    """Let the run find the disk full: a file system in memory, copied to the folder at the end."""
+    size, name = rng.randrange(16, 200, 4), shlex.quote(folder)
+    script = f"mkdir {name}/kept; mount -t tmpfs -o size={size}k tmpfs {name}/disk || exit 99; "
+    script += f'"$@"; code=$?; cp {name}/disk/* {name}/kept; exit $code'
+    process = start(command, ("unshare", "-rm", "sh", "-c", script, "sh"))
+    said = process.communicate()[1]
+    if process.returncode == 99:
+        raise SystemExit(f"no file system in memory can be made here: {said}")
+    for path in Path(folder, "kept").iterdir():
+        path.rename(Path(folder, "disk", path.name))
+    print(f"{size} kB, exit code {process.returncode}: {said.strip().splitlines()[-1:]}")
+    return said
+
+
+Disturbance = Callable[[list[str], str, float, random.Random], str]
+
+
+def resumed(trials: int, disturb: Disturbance, rng: random.Random) -> Iterator[str]:
+    """Disturb a run at random moments, let it go on, and yield what is wrong then."""
     began = time.monotonic()
     truth = answer(start(VERIFY).communicate()[0])
     whole = time.monotonic() - began
     for trial in range(trials):
         with tempfile.TemporaryDirectory() as folder:
-            command = [*VERIFY, "--store", f"{folder}/s.sqlite", "--resume"]
-            process = start(command)
+            os.mkdir(f"{folder}/disk")
+            command = [*VERIFY, "--store", f"{folder}/disk/s.sqlite", "--resume"]
             moment = rng.uniform(0, 1.2 * whole)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(moment)
-            process.send_signal(sign)
-            _, said = process.communicate()
+            said = disturb(command, folder, moment, rng)
             again = start(command)
             out, more = again.communicate()
-            name = f"{sign.name} {trial + 1} of {trials}, after {moment:.2f} of {whole:.2f} s"
-            print(f"{name}: exit code {process.returncode}", flush=True)
+            name = (
+                f"{disturb.__name__} {trial + 1} of {trials}, after {moment:.2f} of {whole:.2f} s"
+            )
+            print(name, flush=True)
             if "Traceback" in said + more:
                 yield f"{name}: {said}{more}"
             elif again.returncode != 0 or answer(out) != truth:
                 yield f"{name}: other results; {more}"
+
+
+def others(trials: int, rng: random.Random) -> Iterator[str]:
+    """Interrupt other commands at random moments, and yield what is wrong then."""
+    lasting = {}
+    for number, command in enumerate(OTHERS):
+        began = time.monotonic()
+        start(command).communicate()
+        lasting[number] = time.monotonic() - began
+    for trial in range(trials):
+        number = trial % len(OTHERS)
+        moment = rng.uniform(0, 1.1 * lasting[number])
+        process = start(OTHERS[number])
+        wait(process, moment)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1]
+        name = f"{' '.join(OTHERS[number])}, interrupted after {moment:.2f} s"
+        print(f"{name}: exit code {process.returncode}", flush=True)
+        if "Traceback" in said or process.returncode not in (0, 2, 130, -signal.SIGINT):
+            yield f"{name}: {said}"
 
 
 @contextlib.contextmanager
@@ -116,8 +201,7 @@ def on_cluster(trials: int, rng: random.Random) -> Iterator[str]:
             with cluster(folder) as (address, processes):
                 process = start([*command, "--dask", address])
                 moment = rng.uniform(0.1, 1) * whole[command[0]]
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(moment)
+                wait(process, moment)
                 processes[victim].kill()
                 out, said = process.communicate(timeout=300)
             name = f"{command[0]}, {('scheduler', 'worker')[victim]} killed after {moment:.2f} s"
@@ -144,8 +228,10 @@ def main() -> int:
     options = parser.parse_args()
     print(f"seed {options.seed}")
     rng = random.Random(options.seed)
-    searches = [resumed(options.trials, signal.SIGKILL, rng)] if options.trials else []
-    searches += [resumed(options.trials // 3, signal.SIGINT, rng)] if options.trials else []
+    few = -(-options.trials // 5)
+    searches = [resumed(options.trials, killed, rng)]
+    searches += [resumed(few, how, rng) for how in (interrupted, beside_another, full_disk)]
+    searches = [*searches, others(few, rng)] if options.trials else []
     searches += [on_cluster(options.dask, rng)] if options.dask else []
     faults = 0
     for fault in chain.from_iterable(searches):
