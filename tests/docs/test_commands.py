@@ -33,6 +33,7 @@ class Small:
 
 
 SMALL = {
+    "make setup": Small(("ready: .venv/bin/gammabar",)),
     # In full by the test of the first commands, below.
     "make verify": Small(("all as expected",), env={"ARGS": "--statement lec.thm10"}),
     "make test": Small((" passed in ",), env=ONE_TEST),
