@@ -13,16 +13,7 @@ from statistics import median
 from typing import Any
 
 from gammabar.harness.paper import Artefact, Numbers, Parts, Shown
-from gammabar.papers.tyurin_2024.experiments import (
-    BATCH,
-    LR_GD,
-    NORMALISED,
-    STEPS,
-    Sample,
-    Table,
-    sizes_that_fit,
-    subsample,
-)
+from gammabar.papers.tyurin_2024.experiments import *
 from gammabar.papers.tyurin_2024.table1 import FASHION_TABLE, IMBALANCED_TABLE, WORST, standing
 
 CIFAR, FASHION = Sample("cifar", 5000, 3000), Sample("fashion", 5000, 6000)
