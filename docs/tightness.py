@@ -32,12 +32,11 @@ PROVED = {
 
 HEAD = """# How tight the bounds are
 
-Every bound of the sources that holds, and of our own, with the largest ratio *measured over
-bound* that was found: 1 is a bound that is attained. Found either in the plan of `gammabar
-verify` or by `gammabar falsify`, which tried {runs:,} runs for these {count} statements. The run
-is kept in `papers/*/extremal.json` and is part of the plan from then on, so a change that makes a
-bound fail there is noticed at once. For every ratio `gammabar show ID` prints the command that
-shows it again.
+This page lists every bound that holds, of the sources and our own, with the largest ratio *measured
+over bound* that was found; 1 means that the bound is attained. The runs come from the plan of
+`gammabar verify` and from `gammabar falsify`, which tried {runs:,} runs for these {count}
+statements. They are kept in `papers/*/extremal.json` and are part of the plan, so a change that makes a bound
+fail there is noticed at once. `gammabar show ID` prints the run and the command.
 
 The picture shows the {room_count} with a ratio below {least:g}; the other {attained_count} are
 attained, and listed below.
@@ -47,7 +46,7 @@ attained, and listed below.
 ## Room that nothing closed
 
 On everything that was tried, the right side of the bound may be multiplied by this number. A
-conjecture, unless the last column says why; whoever proves or refutes one, please tell us.
+conjecture, unless the last column says why. If you can prove or refute one, please open an issue.
 
 | statement | what is compared | largest ratio | on | t | found by | known |
 |---|---|---|---|---|---|---|
@@ -62,8 +61,7 @@ conjecture, unless the last column says why; whoever proves or refutes one, plea
 ## Without a ratio
 
 Equations, equivalences and facts have two sides that agree or not; a bound of 0 or a probability
-has no ratio that says anything. These are judged all the same (`gammabar list statements`), and do
-not appear here.
+has no useful ratio. `gammabar verify` checks them too; they do not appear here.
 """
 
 

@@ -221,9 +221,9 @@ def solver_pages() -> Iterator[tuple[str, str]]:
                     f"# {name}",
                     f"{_plain(facts['reference'])}",
                     f"```{{eval-rst}}\n.. autoclass:: {kind.__module__}.{kind.__qualname__}\n```",
-                    f"## The module says\n\n```text\n{algorithm}\n```",
-                    f"## What is claimed of it\n\n{claims or 'Nothing that is judged.'}",
-                    f"## Made wrong on purpose\n\n{wrong or 'Not yet.'}",
+                    f"## Algorithm\n\n```text\n{algorithm}\n```",
+                    f"## Statements\n\n{claims or 'None.'}",
+                    f"## Mutants\n\n{wrong or 'None.'}",
                     f"```console\n$ {facts['reproduce']}\n```\n",
                 ]
             ),

@@ -94,7 +94,7 @@ _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|:=|\d+(?:\.\d+)?|\s+|.", re.S)
 _THIN = '<mspace width="0.17em"/>'
 
 
-class Unreadable(ValueError):
+class _Unreadable(ValueError):
     """The formula is malformed; the message says how."""
 
 
@@ -102,14 +102,9 @@ def formula(latex: str) -> str:
     """A formula as HTML: pieces of MathML and of text, between which a line may break."""
     try:
         pieces = _Reader(latex).pieces()
-    except (Unreadable, RecursionError):
+    except (_Unreadable, RecursionError):
         return f'<code class="formula">{escape(latex)}</code>'
     return f'<span class="formula">{" ".join(pieces)}</span>'
-
-
-def mathml(latex: str) -> str:
-    """A formula as one element of MathML; `Unreadable` if something is missing in it."""
-    return _math(_Reader(latex).row())
 
 
 def _math(inside: str) -> str:
@@ -133,18 +128,18 @@ class _Reader:
     def take(self) -> str:
         token = self.peek()
         if token is None:
-            raise Unreadable("the formula ends too early")
+            raise _Unreadable("the formula ends too early")
         self.place += 1
         return token
 
     def raw(self) -> str:
         """The text of the next group, without the few commands that occur in one."""
         if self.take() != "{":
-            raise Unreadable("a text stands in braces")
+            raise _Unreadable("a text stands in braces")
         depth, start = 1, self.place
         while depth:
             if self.place == len(self.tokens):
-                raise Unreadable("a brace is not closed")
+                raise _Unreadable("a brace is not closed")
             depth += {"{": 1, "}": -1}.get(self.tokens[self.place], 0)
             self.place += 1
         text = re.sub(r"\s+", " ", "".join(self.tokens[start : self.place - 1]))
@@ -184,7 +179,7 @@ class _Reader:
             found.append(self.item(first=not found))
         if end is not None:
             if token is None:
-                raise Unreadable(f"{end} is missing")
+                raise _Unreadable(f"{end} is missing")
             self.take()
         self.upright = upright
         return "".join(found)
@@ -231,7 +226,7 @@ class _Reader:
     def atom(self, token: str) -> str:
         """One sign, group or command without indices."""
         if token in ("}", r"\right", "&"):
-            raise Unreadable(f"{token} stands alone")
+            raise _Unreadable(f"{token} stands alone")
         if token == "{":
             return f"<mrow>{self.row('}')}</mrow>"
         if token in _ACCENTS:
@@ -298,7 +293,7 @@ def _fence(token: str, form: str) -> str:
     if token == ".":
         return ""
     if token not in _BRACKETS:
-        raise Unreadable(f"{token} is no bracket")
+        raise _Unreadable(f"{token} is no bracket")
     return _operator(_BRACKETS[token], f' form="{form}" stretchy="true"')
 
 
