@@ -35,8 +35,8 @@ HEAD = """# How tight the bounds are
 This page lists every bound that holds, of the sources and our own, with the largest ratio *measured
 over bound* that was found; 1 means that the bound is attained. The runs come from the plan of
 `gammabar verify` and from `gammabar falsify`, which tried {runs:,} runs for these {count}
-statements. They are kept in `papers/*/extremal.json` and are part of the plan, so a change that makes a bound
-fail there is noticed at once. `gammabar show ID` prints the run and the command.
+statements. They are kept in `papers/*/extremal.json` and are part of the plan, so a change that
+makes a bound fail there is noticed at once. `gammabar show ID` prints the run and the command.
 
 The picture shows the {room_count} with a ratio below {least:g}; the other {attained_count} are
 attained, and listed below.
