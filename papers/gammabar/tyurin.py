@@ -281,11 +281,7 @@ def _normalized_descent_rate(it, c):
 
 
 @ours.stopping(
-    "batch",
-    "papers/gammabar/PROOFS.md, gb.batch",
-    BATCH,
-    separable,
-    slower="batch-perceptron/first-step-not-divided",
+    "batch", "papers/gammabar/PROOFS.md, gb.batch", BATCH, separable, slower=WHOLE_FIRST_STEP
 )
 def _batch_perceptron(case: Case) -> Any:
     r"""Batch Perceptron separates separable data after at most (n+1)²R²/(4nμ²) iterations.

@@ -134,6 +134,7 @@ def _error_is_below_the_product(c):
 SMALL = rationals(Fraction(1, 1000), Fraction(499, 1000))
 LINE = "Proof of Lemma 7, the third line on z_{t+1}"
 BOUND = "Proof of Lemma 7, the bound on z_{t+1}"
+GAMMA = {"gamma": SMALL}
 sums = lec.sharing(kind="identity", inputs={"epsilon": SMALL})
 
 
@@ -173,18 +174,13 @@ def _normaliser(c, printed):
 
 
 @lec.direct(
-    "alg3.z.exp",
-    BOUND,
-    BOOSTING,
-    Erratum("misprint", ".fixed"),
-    kind="identity",
-    inputs={"gamma": SMALL},
+    "alg3.z.exp", BOUND, BOOSTING, Erratum("misprint", ".fixed"), kind="identity", inputs=GAMMA
 )
 @boosted.direct(
     "alg3.z.exp.fixed",
     f"{BOUND}, with its minus",
     kind="anytime",
-    inputs={"gamma": SMALL},
+    inputs=GAMMA,
     slower=SLOWER,
     words="√(1 − 4γ_t²) ≤ (e^{−4γ_t²})^{1/2} = e^{−2γ_t²} ≤ e^{−2γ²}, and so z_2 ⋯ z_{T+1} ≤"
     " e^{−2Tγ²}.",
@@ -323,16 +319,14 @@ VC = lec.sharing(
 )
 
 
-@VC.direct(
-    "sec4.vc",
-    "Section 4, Exercise",
-    Erratum("edge case", ".fixed"),
-    inputs={"H": choices(*CLASSES), "T": wholes(1, 3)},
-)
+IN_CLASSES = {"H": choices(*CLASSES), "T": wholes(1, 3)}
+
+
+@VC.direct("sec4.vc", "Section 4, Exercise", Erratum("edge case", ".fixed"), inputs=IN_CLASSES)
 @VC.direct(
     "sec4.vc.fixed",
     "Section 4, Exercise, for T ≥ 2, with a constant",
-    inputs={"H": choices(*CLASSES), "T": wholes(2, 3)},
+    inputs=IN_CLASSES | {"T": wholes(2, 3)},
     instances="thresholds and intervals on six points, T = 2 and 3, small weights",
     words="For T ≥ 2 the combinations of T hypotheses of a class of VC dimension d ≥ 1 have VC"
     " dimension at most 16 T d log T.",

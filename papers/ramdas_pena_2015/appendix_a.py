@@ -13,6 +13,7 @@ from gammabar.papers.ramdas_pena_2015.quantities import *
 from gammabar.papers.ramdas_pena_2015.small_data import *
 
 minimisers = rp.sharing(kind="identity", powerless="it is about minimisers, not about a solver")
+CENTRES = {"centre": rationals(shape=("n",))}
 #: In a search: rows ((1 − s²), 2s)/(1 + s²) of the circle, and α and q as shares of their sums.
 SMOOTHED = {
     "slopes": rationals(shape=("n",)),
@@ -126,13 +127,13 @@ def _pinsker(what: str) -> Iterator[Relation]:
     "eq17",
     "equation (17)",
     Erratum("edge case", ".fixed", charitable=".charitable"),
-    inputs={"centre": rationals(shape=("n",))},
+    inputs=CENTRES,
 )
 @minimisers.direct(
     "eq17.fixed",
     "equation (17), with ≥ in place of =",
     instances="the entropy, d_q, and two squares with centres outside the simplex",
-    inputs={"centre": rationals(shape=("n",))},
+    inputs=CENTRES,
     words="The gradient of d at its minimiser p* has a non-negative product with r − p* for every r"
     " ∈ Δ_n, hence d(p_0) − d(p*) ≥ ½‖p_0 − p*‖².",
     claim=r"\langle\nabla d(p^*), r - p^*\rangle \ge 0 \Rightarrow d(p_0) - d(p^*) \ge"

@@ -25,6 +25,9 @@ def known_optimum(case):
 LR_GD = Method("lr-gd", assumes=(has_step,))
 NORMALIZED = Method("normalized-lr-gd", assumes=(has_step,))
 BATCH = Method("batch-perceptron")
+#: Methods of the next slower rate: as many steps as rows to undo the first one.
+WHOLE_FIRST_STEP = "batch-perceptron/first-step-not-divided"
+SUM_FIRST = "perceptron/starts-with-the-sum"
 
 
 def step_of(case: Case) -> Number:

@@ -111,9 +111,7 @@ def _reduces(it, c):
 # Theorem 3.3
 
 
-@tyurin.stopping(
-    "thm3.3", "Theorem 3.3", BATCH, separable, slower="batch-perceptron/first-step-not-divided"
-)
+@tyurin.stopping("thm3.3", "Theorem 3.3", BATCH, separable, slower=WHOLE_FIRST_STEP)
 def _batch_perceptron(c):
     r"""Batch Perceptron separates separable data after at most nR²/μ² iterations.
 

@@ -106,13 +106,7 @@ def _needs_many(it, c):
         yield at_most(it.smallest, 0, what, size=1 + 2 * it.here.size())
 
 
-@tyurin.stopping(
-    "thm5.2",
-    "Theorem 5.2",
-    Method("perceptron"),
-    separable,
-    slower="perceptron/starts-with-the-sum",
-)
+@tyurin.stopping("thm5.2", "Theorem 5.2", Method("perceptron"), separable, slower=SUM_FIRST)
 def _perceptron(c):
     r"""The Perceptron separates separable data after at most R²/μ² iterations, whichever
     misclassified row it chooses.
