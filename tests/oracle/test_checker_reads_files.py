@@ -5,8 +5,12 @@ What is refused is in tests/problems/test_files_both_readers_refuse.py.
 
 from __future__ import annotations
 
+import io
+import zipfile
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gammabar.oracle import check_readers as readers
@@ -48,6 +52,20 @@ def test_svmlight():
     assert [table.row(i) for i in range(3)] == [([0, 2], [2, -1]), ([], []), ([1], [5])]
     table = readers.read_svmlight(b"1 0:1 4294967294:2\n", "x.svm")
     assert (table.width, table.row(0)[0]) == (2**32 - 1, [0, 2**32 - 2])
+
+
+def test_a_member_that_is_shorter_than_its_directory_says(tmp_path: Path):
+    path, member = tmp_path / "x.npz", io.BytesIO()
+    np.save(member, np.eye(2))
+    for more in (0, 8):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("X.npy", member.getvalue())
+            archive.getinfo("X.npy").file_size += more
+        if more:
+            with pytest.raises(readers.Rejected, match="wrong length"):
+                readers.members(path, "x.npz", ["X"], readers.Budget(60))
+        else:
+            assert len(readers.members(path, "x.npz", ["X"], readers.Budget(60))) == 1
 
 
 def test_numbers_of_a_certificate():
