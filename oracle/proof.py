@@ -119,7 +119,7 @@ class SupportProof:
     system: System
     enclosure: Enclosure
     rounds: int
-    zero: bool = False  # whether γ̄ = 0, because the support spans the space
+    zero: bool  # whether γ̄ = 0, because the support spans the space
 
     @cached_property
     def exact(self) -> MinimumNorm:
