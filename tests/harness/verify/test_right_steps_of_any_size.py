@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -15,7 +15,7 @@ from gammabar.harness.registry import load_statements
 from gammabar.harness.run.tasks import open_solver
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.run_checks import check_run
-from gammabar.problems import ProblemError, from_arrays
+from gammabar.problems import ProblemError
 from gammabar.problems.specs import open_problem
 from gammabar.solvers import Iterate
 
@@ -111,36 +111,3 @@ def test_methods_of_the_registry(name: str, step: float, text: str) -> None:
         except ProblemError:  # it left the range of doubles
             continue
         assert not [(v.statement, v.worst_t) for v in found if v.verdict == "refuted"]
-
-
-@dataclass
-class NVN:
-    """Von Neumann's method, as w + θ(a − w) or as (1 − θ)w + θa."""
-
-    mixed: bool
-    epsilon: float = 1e-100
-
-    def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
-        n = problem.n
-        rows = np.array([problem.row(i) for i in range(n)])
-        p = np.full(n, 1 / n)
-        w = rows.T @ p
-        between: Callable[[Any, Any, float], Any] = (
-            (lambda x, y, c: (1 - c) * x + c * y) if self.mixed else lambda x, y, c: x + c * (y - x)
-        )
-        for t in count():
-            yield Iterate(t, w, dual=p)
-            j = int(np.argmin(rows @ w))
-            d = rows[j] - w
-            theta = min(1.0, max(0.0, -float(w @ d) / float(d @ d))) if d.any() else 0.0
-            w, p = between(w, rows[j], theta), between(p, np.eye(n)[j], theta)
-
-
-@given(st.integers(0, 10**6), st.integers(0, 12), st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_rows_of_any_length(seed: int, power: int, mixed: bool) -> None:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(int(rng.integers(2, 10)), int(rng.integers(2, 6))))
-    X[0] *= 10.0**power
-    problem = from_arrays(X, [1, *(-1 for _ in X[1:])])
-    assert not refuted(NVN(mixed), problem, ["gb.rp.simplex", "gb.rp.nvn.step"], 10)
