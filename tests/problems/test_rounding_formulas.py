@@ -77,6 +77,11 @@ def test_what_may_overflow_has_no_bound(size: float):
     assert rounding_of(linear("dense", 2.0**400, unit=True)).combine(size) == math.inf
 
 
+def test_products_that_underflow():
+    bounds = rounding_of(from_arrays(np.ones((2, 40)), [1, -1]))
+    is_proved(bounds.inner(2.0**-600, 2.0**-600), 40 * ETA, eta=6)
+
+
 def test_norms_of_vectors_are_rounded_up():
     for w in ([3.0, 4.0], [1.0] * 7, [5e-324, 0.0]):
         exact = sum(v * v for v in w) ** 0.5
@@ -145,6 +150,16 @@ def test_kernels(text: str, normalised: bool):
     tiny = (N * F * (1 + most) + 1) * ETA  # of weights that vanish
     assert tiny <= bounds.scores(0.0) <= tiny * 1.1 + 3 * ETA
     assert (N - 1) * ETA <= bounds.inner(0.0, 0.0) <= (N + 2) * ETA
+
+
+@pytest.mark.parametrize("text", ["linear", "poly:degree=3,gamma=0.5,coef0=2"])
+def test_unit_views_of_kernels(text: str):
+    """What is divided by the largest K(x, x) is off by the relative error of that, twice."""
+    kernel = Kernel.parse(text)
+    bounds = rounding_of(from_arrays(POINTS, SIGNS, kernel=kernel).unit())
+    most, E = value_error(kernel)
+    value = E / most + (2 * E / (most - E) / U + 8) * U
+    assert value <= bounds.value <= value * 1.06
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.float64, np.int32])

@@ -1,4 +1,4 @@
-"""Level-0 balls contain the truth over the whole range of doubles.
+"""Level-0 balls, and the bounds they are made of, are true over the whole range of doubles.
 
 The truth is computed here in rationals, from the doubles of data and w. ``make balls`` (this file
 with the argument 1000000) makes that many checks and prints how many of each geometry and type
@@ -19,6 +19,7 @@ import scipy.sparse
 from flint import arb, fmpq
 from hypothesis import given, settings, strategies as st
 
+import gammabar.problems.points as points_module
 from gammabar.harness.verify.certified import Vec, space_of, weighted_sum
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.identities import LogisticWeights, combination
@@ -33,14 +34,19 @@ from gammabar.problems import (
     ProblemError,
     SparseProblem,
 )
+from gammabar.problems.rounding import length, rounding_of, taxicab
 from gammabar.solvers import Iterate
 
 GEOMETRIES = ("dense", "sparse", "multiclass")
 KERNELS = ("linear", "poly", "rbf", "precomputed")
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 #: Half of the data are doubles, which have the widest range.
-DTYPES = (*["float64"] * 10, "float32", "float16", "bool", *INTEGERS)
-SCALES = ("ordinary", "tiny", "small", "large", "huge", "mixed", "mild")
+DTYPES = (*["float64"] * 10, "longdouble", "float32", "float16", "bool", *INTEGERS)
+SCALES = ("ordinary", "tiny", "small", "large", "huge", "mixed", "mild", "edge", "edge", "edge")
+#: Powers of two at which something begins to over- or underflow.
+EDGES = (-1060, -1022, -800, -540, -530, -500, -300, -60, 60, 300, 480, 500, 530, 600, 900, 945)
+#: Powers of two at which products are subnormal, or no doubles.
+NEAR = (-1076, -1074, -1070, -1022, 0, 1021, 1024)
 #: Bits of the truth: far more than level 0 has.
 BITS = 700
 
@@ -55,6 +61,7 @@ def doubles(rng: np.random.Generator, shape: tuple[int, ...], scale: str) -> np.
         "huge": (900, 1023),
         "mixed": (-1074, 1023),
         "mild": (-200, 200),
+        "edge": (edge := int(rng.choice(EDGES)), edge + 1),
     }[scale]
     values = rng.uniform(1, 2, shape) if rng.random() < 0.7 else rng.integers(1, 4, shape) + 0.0
     if scale == "mixed" or rng.random() < 0.5:
@@ -78,8 +85,8 @@ def points(rng: np.random.Generator, shape: tuple[int, ...], scale: str, dtype: 
         ends = rng.choice(np.array([info.min, info.max, 0, 1], dtype=dtype), size=shape)
         return np.where(rng.random(shape) < 0.3, ends, X)
     X = doubles(rng, shape, scale)
-    if dtype == "float64":
-        return X
+    if dtype in ("float64", "longdouble"):
+        return X.astype(dtype)
     # Of the range of the type, subnormal numbers and the largest included.
     mantissas, exponents = np.frexp(X)
     info = np.finfo(dtype)
@@ -91,7 +98,7 @@ def points(rng: np.random.Generator, shape: tuple[int, ...], scale: str, dtype: 
 
 def data(rng: np.random.Generator) -> tuple[Problem, str]:
     """A small problem of a random geometry, dtype and scale."""
-    n, d = int(rng.integers(1, 5)), int(rng.integers(1, 5))
+    n, d = int(rng.choice([1, 2, 3, 4, 10])), int(rng.choice([1, 2, 3, 4, 24]))
     scale = str(rng.choice(SCALES))
     dtype = str(rng.choice(DTYPES))
     X = points(rng, (n, d), scale, dtype)
@@ -100,16 +107,20 @@ def data(rng: np.random.Generator) -> tuple[Problem, str]:
     if kind == "dense":
         return DenseProblem(X, y), f"{kind} {dtype} {scale}"
     if kind == "sparse":
-        if dtype == "float16":  # scipy has none
-            X = X.astype(np.float32)
+        if dtype in ("float16", "longdouble"):  # scipy has none
+            X = X.astype(np.float32 if dtype == "float16" else np.float64)
         return SparseProblem(scipy.sparse.csr_matrix(X), y), f"sparse {X.dtype} {scale}"
     if kind == "multiclass":
         labels = rng.integers(0, 3, size=n)
         return MulticlassProblem(X, labels, k=3), f"multiclass {dtype} {scale}"
     normalised = bool(rng.random() < 0.4)
     if kind == "precomputed":
-        dtype = "float64"
+        dtype = "int64" if not normalised and rng.random() < 0.3 else "float64"
     name = f"{kind}{' normalised' * normalised} {dtype} {scale}"
+    if kind == "precomputed" and dtype == "int64":  # most are no doubles
+        K = rng.integers(0, 2**62, (n, n))
+        K = np.minimum(K, K.T)
+        return KernelProblem(K + 2**62 * np.eye(n, dtype=int), y, Kernel("precomputed")), name
     if kind == "precomputed":
         Z = doubles(rng, (n, 1), "ordinary" if scale == "mixed" else scale)[:, 0]
         with np.errstate(over="ignore", under="ignore"):
@@ -119,8 +130,11 @@ def data(rng: np.random.Generator) -> tuple[Problem, str]:
         gamma = float(rng.choice([1.0, 0.1, 3.0]))
     coef0 = float(rng.choice([0.0, 0.0, 1.0, 1e-200, 1e100]))
     kernel = Kernel(kind, int(rng.integers(1, 5)), gamma, coef0)
-    if kind == "rbf":  # mostly near enough to see anything
+    if kind == "rbf":
         kernel = Kernel(kind, gamma=gamma)
+    if dtype == "float64" and rng.random() < 0.5:  # near enough to see anything
+        away = float(rng.choice([1e-3, 1e-6, 1e-8, 1e-12])) * rng.standard_normal(X.shape)
+        X = np.clip(X[0] * (1 + away), -1.7e308, 1.7e308)
     return KernelProblem(X, y, kernel, normalised), name
 
 
@@ -143,6 +157,7 @@ class Truth:
             squares = [sum((v * v for v in row), fmpq(0)) for row in self.rows]
             square = arb(max(squares)) / self._halved(problem)
         self.factor = 1 / square.sqrt() if self.unit else arb(1)
+        self.radius = arb(1) if self.unit else arb(square).sqrt()
 
     def _halved(self, problem: Problem) -> int:
         self.root = arb(2).sqrt() if isinstance(problem, MulticlassProblem) else arb(1)
@@ -194,6 +209,13 @@ class Truth:
         rows = range(len(u))
         square = self.factor * self.factor
         return sum((u[i] * self.gram[i][j] * v[j] for i in rows for j in rows), arb(0)) * square
+
+    def inner_of_rows(self, i: int, j: int) -> arb:
+        square = self.factor * self.factor
+        if self.kernel:
+            return self.gram[i][j] * square
+        products = (a * b for a, b in zip(self.rows[i], self.rows[j], strict=True))
+        return sum(products, fmpq(0)) * square / (self.root * self.root)
 
     def norm(self, v: list[arb]) -> arb:
         square = self.inner(v, v)
@@ -251,9 +273,57 @@ def checks(seed: int) -> Iterator[tuple[str, bool]]:
     size = problem.dimension
     for _ in range(3):
         w, v = (doubles(rng, (size,), str(rng.choice(SCALES))) for _ in range(2))
+        if rng.random() < 0.5:
+            w = near_a_limit(rng, w, raw.radius, problem is not raw)
         with np.errstate(all="ignore"):
-            for what, fine in of_point(case, space, exact, w, v, rng):
-                yield f"{name}{' unit' * (problem is not raw)}: {what}", fine
+            for found in (of_bounds(space, exact, w, v), of_point(case, space, exact, w, v, rng)):
+                for what, fine in found:
+                    yield f"{name}{' unit' * (problem is not raw)}: {what}", fine
+
+
+def near_a_limit(rng: np.random.Generator, w: np.ndarray, radius: float, unit: bool) -> np.ndarray:
+    """w of a size at which products begin to underflow, or to overflow."""
+    mantissas, powers = np.frexp(w)
+    power = int(np.frexp(np.clip(radius, 5e-324, 1e308))[1])
+    power = int(rng.choice(NEAR)) + (power // 2 if unit else -power)
+    with np.errstate(over="ignore"):
+        w = np.ldexp(mantissas, powers - int(powers.max()) + power)
+    return np.clip(w, -1.7e308, 1.7e308)
+
+
+def of_bounds(space: Any, exact: Truth, w: np.ndarray, v: np.ndarray) -> Iterator[tuple[str, bool]]:
+    """What products in doubles are off by, and the bounds that problems.rounding says."""
+    problem, bounds = space.problem, rounding_of(space.problem)
+    gram = problem.gram(np.arange(problem.n))
+    scores = [*problem.scores(w), *problem.softmin(w).scores]
+    size = taxicab if exact.kernel else length
+    with working(BITS):
+        at, also = ([arb(rational(e)) for e in x] for x in (w, v))
+        low, high = (arb(bound) for bound in bounds.radius_bounds())
+        yield "radius", not (low > exact.radius or high < exact.radius)
+        pairs, allowed = zip(scores, exact.scores(w) * 2, strict=True), bounds.scores(size(w))
+        yield "scores", all(within(s, t, allowed) for s, t in pairs)
+        allowed = bounds.value if exact.kernel else bounds.gram()
+        places = np.ndindex(gram.shape)
+        yield "Gram matrix", all(within(gram[k], exact.inner_of_rows(*k), allowed) for k in places)
+        allowed = bounds.inner(size(v), size(w))
+        yield "⟨v, w⟩", within(problem.inner(v, w), exact.inner(also, at), allowed)
+        yield "‖w‖₁", not sum(map(abs, at), arb(0)) > arb(taxicab(w))
+        if exact.kernel:
+            return
+        norm = sum((e * e for e in at), arb(0)).sqrt()
+        yield "length", not norm > arb(length(w))
+        yield "‖w‖₂", within(problem.norm(w), norm, bounds.norm(length(w)))
+        q = np.resize(w, problem.n)
+        combined = Vec(space, problem.combine(q), bounds.combine(taxicab(q)))
+        yield "Aᵀq", near(combined, exact.combine([arb(rational(e)) for e in q]), exact)
+
+
+def within(found: float, truth: arb, allowed: float) -> bool:
+    """Whether a bound holds, as far as is known; one that is infinite says nothing."""
+    if not np.isfinite(allowed):
+        return allowed == np.inf
+    return bool(np.isfinite(found)) and not abs(arb(float(found)) - truth) > arb(float(allowed))
 
 
 def of_point(
@@ -366,10 +436,17 @@ def _kind(what: str) -> str:
     return " ".join(word for word in words if word not in (*SCALES, "unit"))
 
 
-@settings(max_examples=120, deadline=None)
-@given(st.integers(0, 2**63))
-def test_level_zero_balls_contain_the_truth(seed):
-    assert [what for what, fine in checks(seed) if not fine] == []
+@pytest.mark.parametrize("way", ["small", pytest.param("compiled", marks=pytest.mark.full)])
+def test_level_zero_balls_contain_the_truth(way, monkeypatch):
+    if way == "compiled":
+        monkeypatch.setattr(points_module, "SMALL", 0)
+
+    @settings(max_examples=120 if way == "small" else 600, deadline=None)
+    @given(st.integers(0, 2**63))
+    def check(seed):
+        assert [what for what, fine in checks(seed) if not fine] == []
+
+    check()
 
 
 def test_a_mean_whose_weights_all_underflow():
