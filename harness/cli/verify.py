@@ -56,7 +56,7 @@ _SPACES = click.Choice(("dense", "kernel", "multiclass"))
     what("--solver-file FILE:NAME", "The same as the argument FILE:SOLVER.", many=True),
     what("--trajectory FILE", "Recorded w_0, w_1, …: .npy, .csv or .parquet.", many=True),
     PAPER,
-    what("--strict", "Count vacuous passes as failures."),
+    what("--strict", "Fail vacuous passes: an idle solver passes too."),
     data("--problem DATA", "Only this problem.", many=True),
     SPACE,
     TABLE,
@@ -84,8 +84,8 @@ _SPACES = click.Choice(("dense", "kernel", "multiclass"))
 )
 def verify_command(o: Any) -> int:
     """Check what papers claim about solvers, at every iterate of every run.
-    By default: every statement, on embedded data. Your own solver, a generator or a class:
-    gammabar verify my.py:mine --as dual-acceleration
+    By default: every statement, on embedded data. To check your own solver, a generator or a
+    class: gammabar verify my.py:mine --as dual-acceleration
     """
     start = perf_counter()
     if o.store is None and (o.resume or o.depends):
