@@ -53,7 +53,7 @@ CLOSED = "Section 5, closed form solution"
 CLOSED_FORM = IDENTITY.sharing(inputs=RIDGES)
 
 
-@CLOSED_FORM.direct("ridge", CLOSED, Method("kernel-ridge"), Erratum("substance", "ridge.fixed"))
+@CLOSED_FORM.direct("ridge", CLOSED, Method("kernel-ridge"), Erratum("substance", ".fixed"))
 def _ridge_as_printed(c):
     r"""The gradient of the dual objective vanishes if and only if α = (K + λI)⁻¹y, by four
     equivalences.
@@ -197,7 +197,7 @@ def _common(first: str, second: str) -> int:
     return sum(1 for c in set(first) if c in second)
 
 
-@lec.direct("ex9.2", "Example 9.2", Erratum("misprint", "ex9.2.fixed"), kind="value")
+@lec.direct("ex9.2", "Example 9.2", Erratum("misprint", ".fixed"), kind="value")
 def _string_kernel_as_printed(c):
     r"""The words "university" and "california" have 2 characters in common.
 
@@ -276,7 +276,7 @@ def _has_features(K: fmpq_mat) -> bool:
 MERCER = "Theorem 10 (Mercer)"
 
 
-@IDENTITY.direct("thm10", MERCER, Erratum("misprint", "thm10.fixed"), inputs=K_INPUT)
+@IDENTITY.direct("thm10", MERCER, Erratum("misprint", ".fixed"), inputs=K_INPUT)
 def _mercer_as_printed(c):
     r"""A function k is a kernel if and only if vᵀKv ≥ 0 for all v, for its matrix K on any
     points.

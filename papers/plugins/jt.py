@@ -801,7 +801,7 @@ _TWO = {"With η": "For n ≥ 2 and η", r"\psi(Zw_t) \le 0": r"n \ge 2:\ \psi(Z
 warm = jt.sharing(WARM, separable, goal=_reached)
 
 
-@warm.stopping("lem21", "Lemma 21", Erratum("edge case", "lem21.fixed"))
+@warm.stopping("lem21", "Lemma 21", Erratum("edge case", ".fixed"))
 @warm.stopping("lem21.fixed", "Lemma 21, for n ≥ 2", several_rows, powerless=_FAR, instead=_TWO)
 def _warm_start(c):
     r"""With η_j = 1/(2R(w_j)), the first t with L(Zw_t) ≤ ℓ(0)/(2e²) has ψ(Zw_t) ≤ 0,

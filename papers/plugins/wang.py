@@ -297,7 +297,7 @@ def _smooth_gap(it, c):
     "sec4.2.gap",
     "Section 4.2, the excessive gap condition",
     SMOOTH,
-    Erratum("misprint", "sec4.2.gap.fixed"),
+    Erratum("misprint", ".fixed"),
     problems=("duplicated:n=20,d=4,copies=3",),
 )
 def _excessive_gap_as_printed(it, c):

@@ -324,7 +324,7 @@ def _slow_while_monotone(it, c):
     return at_most(1 / (2 + 2 * h * (exp(h) + 1)) / it.t, seen.L, "c_0/t ≤ L(w_t)")
 
 
-@wu.direct("lem13", "Lemma 13", Erratum("substance", "lem13.fixed"), kind="anytime")
+@wu.direct("lem13", "Lemma 13", Erratum("substance", ".fixed"), kind="anytime")
 def _lower_bound(c):
     r"""If the x_i − ⟨x_i, w*⟩w* are not separable, L(w_t) ≥ 1/(c_0 η exp(c_0 η) t) for every η > 0
     and t ≥ 1, where c_0 > 0 does not depend on η and t.

@@ -143,7 +143,7 @@ def _residual_certifies(it, c):
 @yu.direct(
     "sec5.2.strict",
     "Section 5.2, after Theorem 2",
-    Erratum("edge case", "sec5.2.strict.fixed"),
+    Erratum("edge case", ".fixed"),
     kind="anytime",
     powerless="it is about one step on two rows",
 )
@@ -206,7 +206,7 @@ def _prox_of_y(now, before, c):
 @yu.direct(
     "sec5.4",
     "Section 5.4, the bound on Ωℒ",
-    Erratum("transcription", "sec5.4.fixed"),
+    Erratum("transcription", ".fixed"),
     kind="value",
     powerless="it is about constants",
     inputs={"n": wholes(2, 10**6)},
@@ -268,7 +268,7 @@ _BELOW = {"MPFP ends": "For ε < ρ(A), MPFP ends", r"\text{When ": r"\epsilon<\
 _FIXED = "Theorem 3(a), for ε < ρ(A)"
 
 
-@loops.bound("thm3.a", "Theorem 3(a)", Erratum("substance", "thm3.a.fixed"))
+@loops.bound("thm3.a", "Theorem 3(a)", Erratum("substance", ".fixed"))
 @loops.bound("thm3.a.fixed", _FIXED, small_epsilon, slower=_SLOW, instead=_BELOW)
 def _separates_in_time(it, c):
     r"""MPFP ends after at most Ωℒ/ρ(A) + 1 iterations with a y_N that separates.
@@ -304,7 +304,7 @@ def _certificate_in_time(it, c):
 @yu.direct(
     "sec6.1.certificate",
     "Section 6.1, the remark",
-    Erratum("misprint", "sec6.1.certificate.fixed"),
+    Erratum("misprint", ".fixed"),
     kind="value",
     powerless=_DATA,
 )

@@ -250,7 +250,7 @@ WINNOW = Method("winnow", assumes=(_searched,))
     "winnow",
     "Section 2.2, Winnow",
     WINNOW,
-    Erratum("substance", "winnow.fixed"),
+    Erratum("substance", ".fixed"),
     problems=("degenerate:kind=collinear,n=1,d=2,seed=25",),
 )
 def _winnow(case):

@@ -219,7 +219,7 @@ OUTSIDE = (([[1], [-1]], [2], [-1]), ([[1, 0], [-1, 0], [0, 1], [0, -1]], [0, 3]
 @proof.direct(
     "thm3.part2",
     "proof of Theorem 3, part (2), the separating g",
-    Erratum("misprint", "thm3.part2.fixed"),
+    Erratum("misprint", ".fixed"),
     inputs={"rows": choices(1, -1, shape=("n", 1)), "f": rationals(shape=(1,))},
 )
 def _separated_at_zero(case):

@@ -12,7 +12,7 @@ from gammabar.papers.ramdas_pena_2015.small_data import *
 SNKPVN = Method("snkpvn", assumes=(has(delta=0), norm_one))
 
 
-@data.direct("lem7", "Lemma 7", Erratum("edge case", "lem7.fixed"))
+@data.direct("lem7", "Lemma 7", Erratum("edge case", ".fixed"))
 def _lem7_printed(case):
     r"""For every q ∈ Δ_n the distance to the witnesses W is at most √2 and √2‖q‖_G/|ρ_K|.
 
@@ -120,7 +120,7 @@ infeasible = unit.sharing(SNKPVN, small, above_margin("delta"), NearAverages)
     "lem9",
     "Lemma 9 and the last display of its proof",
     signed_margin_known,
-    Erratum("substance", "lem9.fixed", charitable="lem9.charitable"),
+    Erratum("substance", ".fixed", charitable=".charitable"),
     problems=("degenerate:kind=opposite,n=3,d=1",),
 )
 def _lem9(it, case):
@@ -375,7 +375,7 @@ def _ends(it: View, epsilon: Any = None) -> list[Relation]:
     "thm4.1",
     "Theorem 4(1)",
     below_margin("epsilon"),
-    Erratum("edge case", "thm4.1.fixed"),
+    Erratum("edge case", ".fixed"),
     problems=("degenerate:kind=collinear,n=1,d=2", "degenerate:kind=square"),
 )
 def _thm4_1(it, case):
@@ -417,7 +417,7 @@ def _thm4_1_fixed(it, case):
     "thm4.2",
     "Theorem 4(2)",
     above_margin("epsilon"),
-    Erratum("substance", "thm4.2.fixed"),
+    Erratum("substance", ".fixed"),
     problems=("degenerate:kind=opposite,n=2,d=1",),
 )
 def _thm4_2(it, case):

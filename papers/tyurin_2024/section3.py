@@ -199,7 +199,7 @@ def _length(v: Any) -> Number:
     return sqrt(total(x * x for x in v))
 
 
-@STARTS.direct("fn3", "footnote 3 to Theorem 3.2", Erratum("misprint", "fn3.fixed"))
+@STARTS.direct("fn3", "footnote 3 to Theorem 3.2", Erratum("misprint", ".fixed"))
 def _other_start_as_printed(c):
     r"""From any θ_0, θ_t/γ tends to the iterates of Batch Perceptron as it is defined, if no score
     of theirs is zero.

@@ -19,7 +19,7 @@ def _step_at_least_four(case):
 @tyurin.direct(
     "thm4.1",
     "Theorem 4.1",
-    Erratum("misprint", "thm4.1.fixed"),
+    Erratum("misprint", ".fixed"),
     kind="existence",
     problems=(SPIKE,),
     powerless="it is about the origin, not about a run",

@@ -84,9 +84,7 @@ def _weights(it: View, beta: Number, weight: Number, rows: int, doubt: float, mo
 followed = tyurin.sharing(GRADIENT, _Followed, kind="limit", since=1)
 
 
-@followed.bound(
-    "sec6.limits", "Section 6", Erratum("misprint", "sec6.limits.fixed"), problems=("loss-spike",)
-)
+@followed.bound("sec6.limits", "Section 6", Erratum("misprint", ".fixed"), problems=("loss-spike",))
 def _limits_as_printed(it, c):
     r"""As γ → ∞, the gradient at θ_t tends to the mean of the misclassified rows, and β_t to their
     number.

@@ -104,7 +104,7 @@ small_steps = tyurin.sharing(LR_GD, separable, known_optimum, _small_step, _few_
 BIAS = "Section 8, Implicit bias"
 
 
-@small_steps.bound("sec8.bias", BIAS, Erratum("misprint", "sec8.bias.fixed"), problems=(ONE_ROW,))
+@small_steps.bound("sec8.bias", BIAS, Erratum("misprint", ".fixed"), problems=(ONE_ROW,))
 def _bias_as_printed(it, c):
     r"""The iterates of LR+GD with small steps tend to the maximum-margin separator of norm one.
 
