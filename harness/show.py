@@ -46,6 +46,7 @@ LEGEND = (
 MARKS = {
     "✓": "✓ tested, as expected",
     "·": "a dot: vacuous, a solver that never moves passes as well",
+    "—": "— known to be false, which is not held against your solver",
     "✗": "✗ FAILED",
 }
 #: Source → statement → its results.
@@ -122,9 +123,11 @@ def _digits(value: float | None) -> str:
 
 
 def _mark(results: list[Result]) -> str:
-    """A tick for what was tested and is as expected, and a dot for what is vacuous."""
+    """A tick for what was tested and is as expected, a dot for what is vacuous; or a dash."""
     if not all(result.as_expected for result in results):
         return "✗"
+    if all(result.run.foreign and result.expected == Expectation.EITHER for result in results):
+        return "—"
     return "✓" if is_tested(results) else "·"
 
 
@@ -182,6 +185,7 @@ def _by_source(by_source: _Grouped) -> None:
             "holds ✓" if hold == 1 else "hold ✓": hold,
             f"false as printed ✓ ({by_severity(refuted.elements())})": refuted.total(),
             "vacuous or not tested": marks["·"] - lost,
+            "known to be false —": marks["—"],
             "not reproducible": lost,
             "FAILED ✗": marks["✗"],
         }
@@ -224,7 +228,8 @@ def _tightest(results: list[Result]) -> None:
 
 def _closing_line(results: list[Result], summary: dict[str, int], seconds: float) -> str:
     """What it all amounts to; of the statements that are false, how many in which way."""
-    false = {r.verdict.statement for r in results if r.verdict.verdict is Ruling.REFUTED}
+    refuted = (r for r in results if r.verdict.verdict is Ruling.REFUTED)
+    false = {r.verdict.statement for r in refuted if not (r.run.foreign and r.as_expected)}
     severities = by_severity(find_statement(identifier).severity for identifier in false)
     counts = ", ".join(f"{summary[name]:,} {name}" for name in Ruling if summary[name])
     failed = f" ({summary['failures']} because a solver failed)" if summary["failures"] else ""

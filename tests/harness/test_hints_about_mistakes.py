@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import count
 
 import numpy as np
+import pytest
 
 import gammabar as gb
 from gammabar.harness.registry import everything
@@ -120,6 +121,21 @@ def test_the_last_line_counts_verdicts_and_statements(capsys):
     show_all(results, summarise(results), 1.0, full=False)
     shown = capsys.readouterr().out
     assert "3 FAILED, of 1 statement" in shown
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_solver_of_ones_own_does_not_refute_the_paper(full, capsys):
+    results = [_result("jst.eqC.13", "refuted", 3, MINE, "either")]
+    results += [_result(s, "holds", 3, MINE) for s in ([] if full else list(everything())[:16])]
+    show_all(results, summarise(results), 1.0, full)
+    shown = capsys.readouterr().out
+    assert "known to be false" in shown
+    assert "substance" not in shown
+    assert "✓ tested" not in shown
+    reference = Run(PROBLEM, Registered("dual-acceleration"), 50)
+    results = [_result("jst.eqC.13", "refuted", 3, reference, "refuted")]
+    show_all(results, summarise(results), 1.0, full)
+    assert "refuted as printed: 1 substance" in capsys.readouterr().out
 
 
 def test_a_run_that_fails_is_explained_once():

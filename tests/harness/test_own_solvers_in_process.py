@@ -254,6 +254,7 @@ def test_a_mutant_that_crashes_is_killed():
 
 USER = """
 import pytest
+from hypothesis import given, strategies
 from gammabar.problems import from_arrays
 from gammabar.solvers import DualAcceleration
 
@@ -271,6 +272,12 @@ def test_passed_holds(check_bound):
     verdict = check_bound("jst.thm3.1.1", DualAcceleration(), problem=PLANTED, iterations=50)
     assert verdict.verdict == "holds"
     assert 0 < verdict.tightness < 1
+
+
+@given(strategies.integers(0, 3))
+def test_passed_drawn(check_bound, seed):
+    problem = f"planted:n=20,d=3,gamma=0.1,seed={seed}"
+    check_bound("gb.gap", DualAcceleration(), problem=problem, iterations=5)
 
 
 def test_passed_several(check_bound):
@@ -321,7 +328,7 @@ def test_in_a_users_project(tmp_path: Path):
     )
     out = done.stdout
     found = re.findall(r"::test_([a-z]+)_\S* ([A-Z]+)", out)
-    assert len(found) == 9, out + done.stderr
+    assert len(found) == 10, out + done.stderr
     assert [(name, result) for name, result in found if name.upper() != result] == []
     assert re.search(r"jst.lem3.6.lower refuted at t = \d+ on planted:", out)
     for said in ("short by", "Lemma 3.6", "the data are not separable", "did you mean jst.thm3.1"):

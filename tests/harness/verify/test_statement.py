@@ -67,8 +67,19 @@ class Forgets:
         at_most(it.norm, 1)
 
 
+class Remembers:
+    def __init__(self, case):
+        self.was = None
+
+    def claim(self, it):
+        was, self.was = self.was, it.norm
+        return at_most(was, 9) if was else None
+
+
 def test_a_body_may_have_nothing_to_say_of_iterates():
     assert about_iterates(lambda it, c: at_most(0, 1) if it.t % 2 else None).checked == 1
+    STATEMENTS.pop("test.mine")
+    assert about_iterates(Remembers).checked == 2
     STATEMENTS.pop("test.mine")
     verdict = about_iterates(Forgets)
     assert verdict.verdict == "inapplicable"
