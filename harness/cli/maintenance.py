@@ -281,7 +281,7 @@ def _ratio(value: float | None) -> str:
     if value is None:
         return ""
     short = f"{value:.3f}"
-    return short if short != "1.000" or value == 1 else f"{value:.9g}"
+    return short if short != "1.000" or value == 1 else f"{value:.15g}"
 
 
 def _number(value: float | None, kind: str, digits: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import chain, repeat
 from math import inf, nan
 
@@ -223,6 +224,12 @@ def test_exit_codes(gate, verdict, code, said):
     for word in (said, "slow", "1.000 ms"):
         assert word in out
     assert "comparing with 0000000000" in err
+
+
+def test_a_count_that_changed_is_printed_with_the_digits_that_differ(gate):
+    changed = Finding("steps", "track", "worse", 332834000.0, 332834001.0, 332834001 / 332834000)
+    _, out, _ = gate(findings=[changed])
+    assert re.search(r"steps +worse +332834000 +332834001 +1\.000000003", out), out
 
 
 def test_json(gate):
