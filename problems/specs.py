@@ -634,7 +634,7 @@ def text_of_rows(rows: Sequence[Sequence[Fraction | int]]) -> str:
 
 # --- DATA with what may follow it: ``iris:0,1 --kernel rbf:gamma=1`` ----------------------
 
-_SWITCHES = ("multiclass", "normalised", "encode")
+_SWITCHES = ("normalised", "multiclass", "encode")
 _VALUES = ("kernel", "label", "labels", "drop", "missing")
 
 
@@ -694,27 +694,18 @@ def read_again(data: str) -> None:
         raise ProblemError(f"{data}: data of {what} are read once: write them to a file for this")
 
 
-def problem_text(
-    data: str,
-    *,
-    kernel: str | None = None,
-    normalised: bool = False,
-    multiclass: bool = False,
-    label: str | None = None,
-    labels: str | None = None,
-    drop: Sequence[str] = (),
-    encode: bool = False,
-    missing: str | None = None,
-) -> str:
-    """The text of a problem whose parts were given as options of their own.
+def problem_text(data: str, **options: Any) -> str:
+    """The text of a problem whose parts were given as options of their own, as `load` takes them.
 
     DATA may be such a text itself, but for a file, whose name may have blanks.
     """
+    options |= {"kernel": options.get("kernel") or None}
     there = os.path.exists(data)  # False of what is too long to be a name
-    for name in (data if there else split_problem(data)[0], labels or ""):
+    for name in (data if there else split_problem(data)[0], options.get("labels") or ""):
         read_again(name)
-    values = [("label", label), ("labels", labels), *(("drop", name) for name in drop)]
-    given = [("kernel", kernel or None), *values, ("missing", missing)]
     text = shlex.quote(data) if there else data
-    text += "".join(f" --{name} {shlex.quote(value)}" for name, value in given if value is not None)
-    return text + " --normalised" * normalised + " --multiclass" * multiclass + " --encode" * encode
+    for name in _VALUES:
+        value = options.get(name)
+        values = value or () if name == "drop" else () if value is None else (value,)
+        text += "".join(f" --{name} {shlex.quote(one)}" for one in values)
+    return text + "".join(f" --{name}" for name in _SWITCHES if options.get(name))

@@ -13,13 +13,12 @@ import contextlib
 import json
 import os
 import random
-import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -71,70 +70,56 @@ def answer(text: str) -> Any:
     return sorted(json.dumps(row, sort_keys=True) for row in plain)
 
 
-def killed(command: list[str], folder: str, moment: float, rng: random.Random) -> str:
-    """Kill the run; what it said."""
-    process = start(command)
+#: What may happen to a run that writes into a store.
+DISTURBANCES = ("killed", "interrupted", "killed beside another", "on a full disk")
+#: A file system in memory, whose files are copied to another folder at the end.
+SMALL_DISK = """
+mount -t tmpfs -o size=$1k tmpfs "$2/disk" || exit 99
+disk=$2/disk kept=$2/kept; shift 2
+"$@"; code=$?
+cp "$disk"/* "$kept"; exit $code
+"""
+
+
+def disturb(how: str, command: list[str], folder: Path, moment: float, size: int) -> str:
+    """Run a command that is disturbed; what it says."""
+    if how == "on a full disk":
+        script = ("unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", str(size), str(folder))
+        process = start(command, script)
+        said = process.communicate()[1]
+        if process.returncode == 99:
+            raise SystemExit(f"no file system in memory can be made here: {said}")
+        for path in (folder / "kept").iterdir():
+            path.rename(folder / "disk" / path.name)
+        return said
+    process, *others = [start(command) for _ in range(1 + how.endswith("another"))]
     wait(process, moment)
-    process.kill()
-    return process.communicate()[1]
+    process.send_signal(signal.SIGINT if how == "interrupted" else signal.SIGKILL)
+    said = "".join(one.communicate()[1] for one in (process, *others))
+    wrong = [one.returncode for one in others if one.returncode]
+    return f"Traceback: exit codes {wrong} of the other; {said}" if wrong else said
 
 
-def interrupted(command: list[str], folder: str, moment: float, rng: random.Random) -> str:
-    """Interrupt the run."""
-    process = start(command)
-    wait(process, moment)
-    process.send_signal(signal.SIGINT)
-    return process.communicate()[1]
-
-
-def beside_another(command: list[str], folder: str, moment: float, rng: random.Random) -> str:
-    """Kill one of two runs that write into one store; the other ends undisturbed."""
-    first, second = start(command), start(command)
-    wait(first, moment)
-    first.kill()
-    said = first.communicate()[1] + second.communicate()[1]
-    return said if second.returncode == 0 else f"the other run failed: Traceback {said}"
-
-
-def full_disk(command: list[str], folder: str, moment: float, rng: random.Random) -> str:
-    """Let the run find the disk full: a file system in memory, copied to the folder at the end."""
-    size, name = rng.randrange(16, 200, 4), shlex.quote(folder)
-    script = f"mkdir {name}/kept; mount -t tmpfs -o size={size}k tmpfs {name}/disk || exit 99; "
-    script += f'"$@"; code=$?; cp {name}/disk/* {name}/kept; exit $code'
-    process = start(command, ("unshare", "-rm", "sh", "-c", script, "sh"))
-    said = process.communicate()[1]
-    if process.returncode == 99:
-        raise SystemExit(f"no file system in memory can be made here: {said}")
-    for path in Path(folder, "kept").iterdir():
-        path.rename(Path(folder, "disk", path.name))
-    print(f"{size} kB, exit code {process.returncode}: {said.strip().splitlines()[-1:]}")
-    return said
-
-
-Disturbance = Callable[[list[str], str, float, random.Random], str]
-
-
-def resumed(trials: int, disturb: Disturbance, rng: random.Random) -> Iterator[str]:
+def resumed(trials: int, how: str, rng: random.Random) -> Iterator[str]:
     """Disturb a run at random moments, let it go on, and yield what is wrong then."""
     began = time.monotonic()
     truth = answer(start(VERIFY).communicate()[0])
     whole = time.monotonic() - began
     for trial in range(trials):
         with tempfile.TemporaryDirectory() as folder:
-            os.mkdir(f"{folder}/disk")
+            for name in ("disk", "kept"):
+                Path(folder, name).mkdir()
             command = [*VERIFY, "--store", f"{folder}/disk/s.sqlite", "--resume"]
-            moment = rng.uniform(0, 1.2 * whole)
-            said = disturb(command, folder, moment, rng)
+            moment, size = rng.uniform(0, 1.2 * whole), rng.randrange(16, 200, 4)
+            said = disturb(how, command, Path(folder), moment, size)
             again = start(command)
             out, more = again.communicate()
-            name = (
-                f"{disturb.__name__} {trial + 1} of {trials}, after {moment:.2f} of {whole:.2f} s"
-            )
-            print(name, flush=True)
-            if "Traceback" in said + more:
-                yield f"{name}: {said}{more}"
-            elif again.returncode != 0 or answer(out) != truth:
-                yield f"{name}: other results; {more}"
+        name = f"{trial + 1} of {trials} {how}, after {moment:.2f} of {whole:.2f} s, {size} kB"
+        print(f"{name}: {' '.join(said.splitlines()[-1:])}", flush=True)
+        if "Traceback" in said + more:
+            yield f"{name}: {said}{more}"
+        elif again.returncode != 0 or answer(out) != truth:
+            yield f"{name}: other results; {more}"
 
 
 def others(trials: int, rng: random.Random) -> Iterator[str]:
@@ -229,8 +214,8 @@ def main() -> int:
     print(f"seed {options.seed}")
     rng = random.Random(options.seed)
     few = -(-options.trials // 5)
-    searches = [resumed(options.trials, killed, rng)]
-    searches += [resumed(few, how, rng) for how in (interrupted, beside_another, full_disk)]
+    few = -(-options.trials // 5)
+    searches = [resumed(options.trials if h == "killed" else few, h, rng) for h in DISTURBANCES]
     searches = [*searches, others(few, rng)] if options.trials else []
     searches += [on_cluster(options.dask, rng)] if options.dask else []
     faults = 0
