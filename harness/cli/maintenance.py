@@ -255,7 +255,13 @@ def _show_gate(findings: list[Finding]) -> None:
     # Counts that are the same say nothing that the last line does not say.
     told = [f for f in findings if f.verdict != "same" or f.kind != "track"]
     rows = [
-        (f.name, f.verdict, *_numbers(f), _ratio(f.ratio), f.confidence)
+        (
+            f.name,
+            f.verdict,
+            *(_number(v, f.kind) for v in (f.base, f.head)),
+            _ratio(f.ratio),
+            f.confidence,
+        )
         for f in sorted(told, key=lambda f: order[f.verdict])
     ]
     print_table(("benchmark", "verdict", "base", "now", "now / base", "confidence"), rows)
@@ -267,28 +273,18 @@ def _show_gate(findings: list[Finding]) -> None:
     )
 
 
-def _numbers(found: Finding) -> tuple[str, str]:
-    """Both sides, with as many digits as it takes to see that they differ."""
-    for digits in (6, 9, 12, 17):
-        base, head = (_number(value, found.kind, digits) for value in (found.base, found.head))
-        if base != head or found.base == found.head or found.kind != "track":
-            break
-    return base, head
-
-
 def _ratio(value: float | None) -> str:
-    """Three decimals, or as many as it takes to see that it is not 1."""
-    if value is None:
-        return ""
-    short = f"{value:.3f}"
-    return short if short != "1.000" or value == 1 else f"{value:.15g}"
+    """Three decimals, or all where these are 1.000."""
+    short = "" if value is None else f"{value:.3f}"
+    return short if short != "1.000" or value == 1 else str(value)
 
 
-def _number(value: float | None, kind: str, digits: int) -> str:
+def _number(value: float | None, kind: str) -> str:
+    """With a unit, and rounded; a count with all its digits."""
     if value is None:
         return ""
     if kind == "time":
         return f"{1e3 * value:.3f} ms"
     if kind in ("mem", "peakmem"):
         return f"{value / 2**20:.1f} MiB"
-    return f"{value:.{digits}g}"
+    return str(value).removesuffix(".0")
