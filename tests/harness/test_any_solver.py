@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
@@ -214,13 +213,6 @@ def test_a_recorded_run_that_diverges_is_undecided(bad):
     (found,) = gb.verify(rows, PROBLEM, "jst.lem3.4.primal")
     assert (found.verdict, found.failure) == ("undecided", "not finite")
     assert "w_4 has entries that are not finite numbers" in found.reason
-
-
-def test_sparse_vectors_are_taken_as_dense_ones():
-    def sparse(problem):
-        return map(scipy.sparse.csr_array, kept(31))
-
-    assert ruling(sparse) == ["holds", "holds"]
 
 
 # --- trajectories ----------------------------------------------------------------------------

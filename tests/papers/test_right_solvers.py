@@ -1,4 +1,4 @@
-"""No right solver is refuted: random problems, a user's way of writing, arrays reused, rounding."""
+"""No right solver is refuted: random problems, a user's way of writing, rounding."""
 
 from __future__ import annotations
 
@@ -184,26 +184,6 @@ def test_a_solver_that_yields_only_t_and_w_can_be_judged() -> None:
         of_rp = [s for s in STATEMENTS.values() if s.about_runs and s.source == "rp"]
         for one in verdicts(Bare(open_solver("nkp")), text, of_rp, 5).values():
             assert not one.failure
-
-
-class InPlace:
-    """It goes on with the array that it yields."""
-
-    def iterates(self, problem: Any, rng: Any = None) -> Iterator[Iterate]:
-        w, momentum = problem.origin(), problem.origin()
-        for t in range(1000):
-            pull = problem.softmin(w).pull
-            momentum += pull
-            momentum *= t / (t + 1)
-            yield Iterate(t, w, momentum=momentum)
-            w += momentum
-            w += pull
-
-
-def test_a_solver_may_change_its_arrays_in_place() -> None:
-    true = [s for s in about("dual-acceleration") if s.status == "holds"]
-    found = verdicts(InPlace(), PLANTED, true).values()
-    assert {v.verdict for v in found} == {"holds", "inapplicable"}
 
 
 def test_any_of_the_tied_rows_is_right() -> None:

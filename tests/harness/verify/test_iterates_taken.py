@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 import gammabar as gb
@@ -102,6 +103,7 @@ TAKEN: dict[str, Any] = {
     "tuple": tuple,
     "row": lambda w: w[None, :],
     "column": lambda w: w[:, None],
+    "sparse": scipy.sparse.coo_array,
 }
 
 
@@ -139,7 +141,8 @@ def test_nor_does_what_an_iterate_carries(field):
 @pytest.mark.parametrize("door", DOORS)
 def test_a_vector_in_other_clothes_is_the_same(door):
     for name, turn in TAKEN.items():
-        if door != "Iterate" or name not in ("row", "column"):  # its shape is that of the problem
+        # An Iterate has the shape that the problem has.
+        if door != "Iterate" or name in ("array", "list", "tuple"):
             assert ruling(door, turn, [MEAN]) == ["holds"], name
 
 
