@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from shutil import copy, which
 
-import click
 import pytest
 from blocks import MARKDOWN, PAGES, PROGRAMS, ROOT, WAYS, Block, agree, blocks, indented, parsed
 from markdown_it.token import Token
 
 from gammabar.harness.cli import cli
+from tests.every_command import every_command
 
 RUN = [
     page
@@ -177,12 +177,9 @@ def test_a_broken_page_is_found(text: str, fault: str):
 def test_commands_in_the_text_have_the_options_that_they_name(page: str):
     codes = [t.content for t in inside(parsed(page)) if t.type == "code_inline"]
     for words in (shlex.split(code) for code in codes if code.startswith("gammabar ")):
-        found: click.Command | None = cli
-        for name in words[1:3]:
-            if isinstance(found, click.Group) and not name.startswith("-"):
-                found = found.get_command(click.Context(found), name)
-        known = {option for one in (found or cli).params for option in (*one.opts, "--help")}
-        assert {word for word in words if word.startswith("--")} <= known, f"{page}: {words}"
+        known = every_command().get(words[1]) or every_command().get(" ".join(words[1:3]), cli)
+        options = {"--help", *(option for one in known.params for option in one.opts)}
+        assert {word for word in words if word.startswith("--")} <= options, f"{page}: {words}"
 
 
 def anchors(page: Path) -> set[str]:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
-from gammabar.harness.cli import cli, main
+from gammabar.harness.cli import main
+from tests.every_command import every_command
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = json.loads((ROOT / "docs" / "schemas.json").read_text(encoding="utf-8"))["$defs"]
@@ -98,19 +98,9 @@ def undescribed(value: Any, schema: dict[str, Any], where: str = "$") -> Iterato
             yield from undescribed(one, schema["items"], f"{where}[]")
 
 
-def with_json(command: click.Command, path: str = "") -> Iterator[str]:
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            assert found is not None
-            yield from with_json(found, f"{path} {name}".strip())
-    elif any("--json" in option.opts for option in command.params):
-        yield path
-
-
 def test_every_command_with_json_has_a_schema_and_a_test():
-    for name in with_json(cli):
+    commands = every_command().items()
+    for name in (n for n, one in commands if any("--json" in p.opts for p in one.params)):
         of_it = [known for known in SCHEMAS if known == name or known.startswith(f"{name} ")]
         assert of_it, name
         assert all(known in CALLS or known in ELSEWHERE for known in of_it), name

@@ -11,8 +11,8 @@ import click
 import numpy as np
 import pytest
 
-from gammabar.harness.cli import COMMANDS, cli
 from gammabar.harness.cli.command import KEPT, SECONDS, WRITTEN
+from tests.every_command import every_command
 
 
 def test_help_names_every_command_without_importing_numpy():
@@ -104,16 +104,10 @@ def test_a_shell_completes_names(line, meant):
     assert expected in done.stdout.splitlines()
 
 
-def every_option():
-    for name in COMMANDS:
-        found = cli.get_command(click.Context(cli), name)
-        commands = found.commands.values() if isinstance(found, click.Group) else [found]
-        yield from ((name, option) for command in commands for option in command.params)
-
-
 def test_no_option_takes_nan_or_a_file_that_cannot_be_written():
     """NaN is in every range of click's: a search that takes NaN seconds takes for ever."""
-    for name, option in every_option():
+    commands = every_command().items()
+    for name, option in ((name, option) for name, one in commands for option in one.params):
         kind = option.type
         if isinstance(kind, click.FloatRange) or kind is click.FLOAT:
             assert kind is SECONDS, (name, option.name)

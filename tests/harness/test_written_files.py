@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from gammabar.harness.cli import COMMANDS, cli
 from gammabar.harness.cli.command import KEPT, WRITTEN
+from tests.every_command import every_command
 from tests.fuzz.fuzz_store import store_seeds
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links and pipes of POSIX")
@@ -41,18 +41,16 @@ READ_AGAIN = ("falsify --store", "verify --store")
 
 
 def options_that_write() -> list[str]:
-    found = []
-    for name in COMMANDS:
-        command = cli.get_command(click.Context(cli), name)
-        parts = command.commands.items() if isinstance(command, click.Group) else [("", command)]
-        for part, leaf in parts:
-            for param in leaf.params:
-                if param.type in (WRITTEN, KEPT):
-                    called = param.human_readable_name.upper()
-                    if isinstance(param, click.Option):
-                        called = param.opts[0]
-                    found.append(" ".join(word for word in (name, part, called) if word))
-    return found
+    written = [
+        (name, param)
+        for name, command in every_command().items()
+        for param in command.params
+        if param.type in (WRITTEN, KEPT)
+    ]
+    return [
+        f"{name} {p.opts[0] if isinstance(p, click.Option) else p.human_readable_name.upper()}"
+        for name, p in written
+    ]
 
 
 def test_every_option_that_writes_is_here():
