@@ -17,6 +17,7 @@ from statement_checks import STATEMENTS, relations
 from gammabar.harness.verify.context import Case, Unclaimed
 from gammabar.harness.verify.numbers import LEVELS, working
 from gammabar.problems import DenseProblem, load
+from gammabar.problems.specs import open_problem
 from gammabar.solvers.tyurin import LogisticRegressionGD
 
 
@@ -33,6 +34,8 @@ def sigma(x: float) -> float:
     return 1 / (1 + math.exp(x))
 
 
+LAST_LINE = 4 * (1 + math.log(3)) * (1 + 2 * math.log(5)) / 25
+ONE_POINT = {"x": (Q(1, 2),), "u1": (Q(3),), "u2": (Q(1),)}
 #: Statement → inputs, and both sides of its first relations, as the source prints them.
 DIRECT = {
     # α/μ with α = (2 log(2n−1) + R²)/(γμ), and R²/μ² + 2 log(2n−1)/(γμ²)
@@ -58,23 +61,81 @@ DIRECT = {
         {"gamma": Q(1, 4)},
         [(math.sqrt(0.75), math.exp(-0.125)), (math.exp(-0.125), math.exp(0.125))],
     ),
+    # γ̄_m = 1/√2 and c = 4(1 + ln 3)(1 + 2 ln 5)/25; what is at least stands on the right
+    "jst.appE.rate": (
+        {"gamma": Q(1, 2), "n": 3, "t": 4},
+        [(math.sqrt(0.5) - LAST_LINE * math.sqrt(2), math.sqrt(2) * (0.5 - LAST_LINE / 0.5))],
+    ),
+    # z = x(e_1 − e_2)ᵀ/√2 and U = (3, 1): ⟨z, U⟩ = 1/√2, and x(u_1 − u_2) = 1
+    "jst.appE.margin": (ONE_POINT, [(-1 / math.sqrt(20), 1 / math.sqrt(20))]),
+    "jst.sec5.2.risk": (
+        ONE_POINT,
+        [
+            (math.exp(-1), math.exp(math.sqrt(0.5))),
+            (math.log1p(math.exp(-1)), math.log1p(math.exp(math.sqrt(0.5)))),
+        ],
+    ),
+    # p = (1) and a row of norm one
+    "rp.lem7": ({}, [(1.0, 0.0)]),
+    # d(p) = ½‖p − c‖² with p* = (1, 0), for p_0 = (1, 0), (0, 1) and the point between them
+    "rp.eq17": ({"centre": (Q(1), Q(-1))}, [(0.0, 0.5), (1.0, 2.5), (0.25, 1.25)]),
     # At T = 1 the VC dimension of the thresholds and their negatives, and c·1·1·log 1
     "lec.sec4.vc": ({"H": "thresholds", "T": 1}, [(2.0, 0.0)]),
 }
 
 
-#: The others have tests of their own below.
+#: Rows 1 and ½, so γ̄ = ½: Zᵀq̄ = −γ̄ū, which is 2γ̄ from what is printed; ū/2 is half as long as ū.
+ON_DATA = {"jst.sec2.argmax": (0.5, 1.0), "jst.sec3.1.align": (1.0, 0.0)}
+ON_DATA["jst.lemA.1.vector"] = (1.0, 0.0)
+#: Statement → rows or inputs, and which of its first facts are so.
+FACTS = [
+    # The suprema are 0 on sphere and ball; and −1/√2 and 0, as ρ₂ < 0
+    ("rp.sec2.2.ball", "rows:1,0;-1,0", [False]),
+    ("rp.sec2.2.ball", "rows:1,0;-1,0;0,1;0,-1", [True]),
+    # sign(0) = 0 is neither 1 nor −1
+    ("rp.eq1", {"w": (1, 0), "x": (0, 1)}, [False, False]),
+    ("rp.eq1", {"w": (1, 0), "x": (1, 0)}, [True, True]),
+    # s − 1 ≥ 0 if and only if s > 0
+    *(
+        ("rp.thm2.proof", {"shift": Q(-1), "s": Q(s)}, [true])
+        for s, true in ((-1, True), (0, True), ("1/2", False), (1, True), (2, True))
+    ),
+    # Rows e_1, e_2, Gα = (1, 0), q = p = (0, 1): the gradient is (1, 0), and r = e_1, e_2
+    (
+        "rp.eq16",
+        {"slopes": (Q(0), Q(1)), "alpha": (Q(1), Q(0)), "q": (Q(0), Q(1)), "mu": Q(1)},
+        [False, True],
+    ),
+    # ∇d(p*) = (0, 1), and r − p* for the same points
+    ("rp.eq17", {"centre": (Q(1), Q(-1))}, [True, False, False]),
+]
+#: The others have tests of their own below, or in the tests of the formulas of their paper.
 OTHERS = """
-tyurin.thm4.1 tyurin.sec6.limits tyurin.sec8.bias
+tyurin.thm4.1 tyurin.sec6.limits tyurin.sec8.bias rp.thm3.part2
 lec.ex9.2 lec.lem7.line4 lec.def5 lec.ridge lec.thm10
+jst.sec1.quarter jst.lem3.4.mu jst.prop3.7 jst.thm4.1 jst.thm5.1 jst.eqB.6 jst.eqB.11
+jst.lemC.12.sum jst.eqC.13 jst.appC.length rp.winnow rp.lem9 rp.thm4.1 rp.thm4.2
 """
 
 
 def test_every_statement_that_is_false_as_printed_is_here() -> None:
     false = {s.id for s in STATEMENTS.values() if s.status == "refuted"}
-    assert {i for i in false if i.startswith(("tyurin.", "lec."))} == DIRECT.keys() | set(
-        OTHERS.split()
-    )
+    named = {*DIRECT, *ON_DATA, *(name for name, *_ in FACTS), *OTHERS.split()}
+    assert {i for i in false if i.startswith(("jst.", "tyurin.", "rp.", "lec."))} == named
+
+
+@pytest.mark.parametrize("name", ON_DATA)
+def test_sides_on_two_rows(name: str) -> None:
+    assert sides(name, Case(open_problem("rows:1;1/2"), unit=True)) == [ON_DATA[name]]
+
+
+@pytest.mark.parametrize(("name", "given", "true"), FACTS)
+def test_facts_are_those_printed(name: str, given, true: list[bool]) -> None:
+    case = Case(open_problem(given), unit=True) if isinstance(given, str) else Case()
+    case.inputs = None if isinstance(given, str) else given
+    with working(LEVELS[1]):
+        found = [r.fact for r in STATEMENTS[name].body(case) if r.op == "fact"]
+    assert found[: len(true)] == true
 
 
 @pytest.mark.parametrize("name", DIRECT)

@@ -78,6 +78,30 @@ def test_bounds_from_the_sequences_written_out() -> None:
             assert (float(found.left), float(found.right)) == pytest.approx((left, right), rel=1e-9)
 
 
+def test_appendix_c_with_the_logistic_loss() -> None:
+    """Eq. (C.13) and both bounds of ‖w_t‖ after it, with ρ = n, from the sequences."""
+    text, t, solver = "planted:n=6,d=3,gamma=0.3,seed=2", 4, DualForm(loss="logistic")
+    problem = open_problem(text).unit()
+    run = [it for it, _ in zip(solver.iterates(problem), range(t + 1), strict=False)]
+    lam = [2 / (j + 2) for j in range(t)]
+    mu, nu = (
+        [problem.norm(problem.combine(it.extra[name])) for it in run] for name in ("mu", "nu")
+    )
+    ends = sum(problem.norm(problem.combine(run[j].dual)) for j in (0, t))
+    squares = sum((mu[j + 1] ** 2 + nu[j] ** 2) / lam[j] for j in range(t))
+    gained = squares / (2 * problem.n) - problem.scores(run[t].w).min()
+    rest, length = sum(mu[j + 1] / lam[j] for j in range(t)), problem.norm(run[t].w)
+    for identifier, place, left, right in (
+        ("jst.eqC.13", 0, gained, math.log(problem.n) * (1 + 2 * math.log(t + 1))),
+        ("jst.appC.length", 0, length, (ends + rest) / problem.n),
+        ("jst.appC.length", 1, ends, 2),
+        ("jst.appC.length", 2, length, (2 + rest) / problem.n),
+    ):
+        found = relations(identifier, solver, text, t)[place]
+        sides = float(found.left), float(found.right)
+        assert sides == pytest.approx((left, right), rel=1e-9), (identifier, place)
+
+
 COPIES = "duplicated:n=2,d=1,copies=500,gamma=1"
 ONE_POINT = MulticlassProblem(np.array([[1.0]]), np.array([0]), k=2)
 LN2, LN3 = math.log(2), math.log(3)
