@@ -116,7 +116,7 @@ def resumed(trials: int, how: str, rng: random.Random) -> Iterator[str]:
             out, more = again.communicate()
         name = f"{trial + 1} of {trials} {how}, after {moment:.2f} of {whole:.2f} s, {size} kB"
         print(f"{name}: {' '.join(said.splitlines()[-1:])}", flush=True)
-        if "Traceback" in said + more:
+        if "Traceback" in said + more or "I/O error" in said:
             yield f"{name}: {said}{more}"
         elif again.returncode != 0 or answer(out) != truth:
             yield f"{name}: other results; {more}"

@@ -324,7 +324,9 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            raise ProblemError(f"{self.path}: {self._sentence(str(error))}") from error
+            no_room = getattr(error, "sqlite_errorname", "") == "SQLITE_IOERR_SHMSIZE"
+            what = "disk is full" if no_room else str(error)  # none for the index of the log
+            raise ProblemError(f"{self.path}: {self._sentence(what)}") from error
         except UnicodeDecodeError as error:  # of a message about a name that is none
             raise ProblemError(f"{self.path}: {self._sentence('malformed schema')}") from error
         except OSError as error:

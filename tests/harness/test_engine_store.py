@@ -160,6 +160,14 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
     assert plain(results) == plain(engine.run(tasks))
 
 
+def test_a_disk_without_room_for_the_index_of_the_log_is_full(tmp_path):
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorname = "SQLITE_IOERR_SHMSIZE"
+    refused = pytest.raises(ProblemError, match="no space left")
+    with Store(tmp_path / "s.sqlite") as store, refused, store._trouble():
+        raise error
+
+
 # keys
 
 
