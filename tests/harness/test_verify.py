@@ -198,9 +198,6 @@ def test_the_default_plan(gammabar):
         (["--resume"], "--store"),
         (["--iterations", "-1"], "--iterations"),
         (["--jobs", "0"], "--jobs"),
-        (["--time-limit", "0"], "--time-limit"),
-        (["--store", "no/such/folder/s.sqlite"], "no/such/folder"),
-        (["--junit", "no/such/folder/j.xml"], "no/such/folder"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
