@@ -58,7 +58,7 @@ from gammabar.harness.verify import parameters
 from gammabar.harness.verify.context import Case, Trial
 from gammabar.harness.verify.iterate import Fault
 from gammabar.harness.verify.parameters import PREFIX
-from gammabar.harness.verify.run_checks import check_run, check_statement, ended
+from gammabar.harness.verify.run_checks import check_run, check_statement
 from gammabar.harness.verify.statement import Statement
 from gammabar.harness.verify.verdict import Expectation, Ruling, StatementError, Status, Verdict
 from gammabar.problems import Problem, ProblemError
@@ -632,19 +632,17 @@ def _watched(
     start: Callable[[], Iterator[Any]], file: str, foreign: bool
 ) -> Generator[Any, None, None]:
     """Iterates of a solver that is not trusted to behave: what goes wrong there is a `Fault`."""
-    count, last = 0, None
+    count = 0
     try:
-        for last in start():
+        for it in start():
             count += 1
-            yield last
+            yield it
     except OtherGeometry:
         raise
     except (Exception, SystemExit) as error:
         if isinstance(error, ProblemError) and not (count or foreign):
             raise Unfit(str(error)) from error
         raise crashed(error, file) from error
-    if foreign and not (count and getattr(last, "extra", {}).get("halt")):
-        raise Crashed(ended(count))
 
 
 def _beside(
