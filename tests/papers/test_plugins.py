@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import gammabar as gb
 from gammabar.harness.registry import find_sources, find_statement, mutants, plugins
 from gammabar.harness.run.tasks import open_solver
+from gammabar.harness.verify.numbers import LEVELS, working
 from gammabar.harness.verify.run_checks import check_statement
 from gammabar.papers import Case
 
@@ -157,6 +159,38 @@ def test_statements_with_data_of_their_own():
         if not statement.about_runs and "" in statement.problems and not statement.solvers:
             found = check_statement(statement, Case()).verdict
             assert found == statement.status, statement.id
+
+
+#: False as printed, about data of their own: sides and facts of the first relations, by hand.
+PRINTED = {
+    # c_0 = 1, 100 and η = 1/(2c_0): 2/√e against ln(1 + exp(−9η/50))
+    "wu.lem13": [(2 / math.sqrt(math.e), math.log1p(math.exp(-0.09 / c))) for c in (1, 100)],
+    # y_1 = 1, so that φ̲(y_1) = 1 = ρ(A)
+    "yu.sec5.2.strict": [False],
+    "yu.sec5.4": [
+        (math.sqrt(2 * math.log(n)), math.sqrt(math.log(n)) + math.sqrt(0.5)) for n in (19, 1000)
+    ],
+    # Qx* = (½, −½) and Ψ = (1, −1)
+    "yu.sec6.1.certificate": [False, False, False],
+    # From 2 to 2/4 and to 1; from (−5/2, 1) to the same over 29/4, and over its norm
+    "yu.sec6.2.prox": [(1.5, 1.0), (math.sqrt(7.25) * (1 - 4 / 29), math.sqrt(7.25) - 1)],
+}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_relations_are_those_printed(name):
+    with working(LEVELS[1]):
+        found = find_statement(name).body(Case())
+        found = list(found) if hasattr(found, "__iter__") else [found]
+    sides = [r.fact if r.op == "fact" else (float(r.left), float(r.right)) for r in found]
+    assert len(sides) == len(PRINTED[name])
+    for one, printed in zip(sides, PRINTED[name], strict=True):
+        assert one == (printed if isinstance(printed, bool) else pytest.approx(printed))
+
+
+def test_every_statement_that_is_false_as_printed_is_here():
+    false = {s.id for s in find_sources(KEYS) if s.status == "refuted"}
+    assert false == FALSE.keys() | PRINTED.keys()
 
 
 def test_theorem_3_of_wu_and_its_lemma_hold():
