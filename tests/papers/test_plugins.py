@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 
 import gammabar as gb
 from gammabar.harness.registry import find_sources, find_statement, mutants, plugins
@@ -91,14 +92,22 @@ RUNS: list[tuple[str, str, int, int]] = [
         )
     ),
 ]
-#: What is false as printed: a run that refutes it.
-FALSE = {
-    "jt.lem21": ("jt.two_phases:t0=1000000", "degenerate:kind=simplex,n=1,d=1", 20),
-    "jt.thm8.equal": ("jt.gradient_descent:hat=0.08", TEN, 3),
-    "wang.sec4.2.gap": ("wang.smooth_perceptron", "rows:1,0;2,1;1,0", 5),
+TWO = "degenerate:kind=simplex,n=2,d=2"
+#: √2 + 2 ln(γ²ηt) + η for γ² = 1/2, η = 1/10 and t = 1
+EARLY = math.sqrt(2) + 2 * math.log(0.05) + 0.1
+#: What is false as printed: a run that refutes it, and both sides where it does, by hand.
+FALSE: dict[str, tuple[Any, ...]] = {
+    "jt.lem21": ("jt.two_phases:t0=1000000", "degenerate:kind=simplex,n=1,d=1", 20, 1.0, 0.0),
+    # Rows (−1, 0)/√8 and (−2, −2)/√8 twice, w_1 = 0.08 Aᵀq_0, in units of √0.08
+    "jt.thm8.equal": (
+        *("jt.gradient_descent:hat=0.08", "rows:-1,0;-2,-2*2", 3),
+        *(math.sqrt(0.08 * 41 / 72), 1.0),
+    ),
+    "wang.sec4.2.gap": ("wang.smooth_perceptron", "rows:1;1", 3, 1.0, 0.5),
     "wang.eq8": ("wang.accelerated_perceptron", "rows:1,0;2,1;1,0", 5),
-    "wu.lem8": ("wu.gradient_descent:eta=0.1", "degenerate:kind=simplex,n=2,d=2", 3),
-    "wu.lem9": ("wu.gradient_descent:eta=0.1", "degenerate:kind=simplex,n=2,d=2", 3),
+    # w_1 = (η/4)(1, 1)
+    "wu.lem8": ("wu.gradient_descent:eta=0.1", TWO, 3, 0.05 / math.sqrt(2), math.sqrt(2) * EARLY),
+    "wu.lem9": ("wu.gradient_descent:eta=0.1", TWO, 3, 0.5, EARLY / 0.05),
     "wu.thm4": ("wu.sgd", "planted:n=10,d=3,gamma=0.1,seed=0", None),
     "yu.thm3.a": ("yu.mirror_prox:eps=10", "worst-case:n=50", 3),
 }
@@ -150,8 +159,11 @@ def test_statements_hold(solver, problem, steps, least):
 
 @pytest.mark.parametrize("name", FALSE)
 def test_what_is_false_as_printed_is_refuted(name):
-    solver, problem, steps = FALSE[name]
-    assert verdict(open_solver(solver), problem, name, steps) == "refuted"
+    solver, problem, steps, *sides = FALSE[name]
+    [found] = gb.verify(open_solver(solver), problem, name, iterations=steps)
+    assert found.verdict == "refuted"
+    if sides:
+        assert [float(arb(side)) for side in (found.left, found.right)] == pytest.approx(sides)
 
 
 def test_statements_with_data_of_their_own():
