@@ -27,7 +27,7 @@ PACKAGES = (
     "numba",
     "python-flint",
     "scikit-learn",
-    "cvxpy",
+    "cvxpy-base",
     "clarabel",
     "qpsolvers",
     "daqp",
