@@ -186,11 +186,11 @@ class Kernel:
                 _check_whole(given)
             return self.fitted(X)._call(_dense(X), _dense(Z))
         X, Z = _doubles(X), _doubles(Z)
+        if x_known is None:
+            x_known, z_known = self.prepare(Points(X)), self.prepare(Points(Z))
         with np.errstate(over="ignore", invalid="ignore"):
             if self.name == "rbf":
                 return np.asarray(np.exp(-self.gamma * _squared_distances(X, Z, x_known, z_known)))
-        if self.name == "network" and x_known is None:
-            x_known, z_known = (_hidden_layer(M, self.width, self.seed) for M in (X, Z))
         return self.from_products(product(X, Z), x_known, z_known)
 
     @property
@@ -326,12 +326,8 @@ def _dense(X: Any) -> Floats:
     return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 
-def _squared_distances(
-    X: Any, Z: Any, x_squares: Floats | None = None, z_squares: Floats | None = None
-) -> Floats:
+def _squared_distances(X: Any, Z: Any, x_squares: Floats, z_squares: Floats) -> Floats:
     """||x - z||^2 through ||x||^2 + ||z||^2 - 2 <x, z>, and from x - z where that cancels."""
-    x_squares = _squares(X) if x_squares is None else x_squares
-    z_squares = _squares(Z) if z_squares is None else z_squares
     norms = x_squares[:, None] + z_squares[None, :]
     result = norms - 2 * product(X, Z)
     again = ~(result >= _CANCELLED * norms)  # also true of NaN
@@ -348,12 +344,6 @@ def _squared_distances(
         i, j = rows[lo : lo + step], cols[lo : lo + step]
         result[i, j] = np.square(_dense(X[i]) - _dense(Z[j])).sum(axis=1)
     return result
-
-
-def _squares(X: Any) -> Floats:
-    if is_sparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.asarray(np.square(X).sum(axis=1))
 
 
 #: Weights are whole numbers divided by this.
@@ -395,22 +385,15 @@ class _Hidden:
         return _Hidden(self.active[rows], self.outputs[rows])
 
 
-def _hidden_layer(X: Any, width: int, seed: int) -> _Hidden:
-    """The hidden layer for the rows of X, a matrix of doubles, dense or CSR."""
-    outputs = np.asarray(X @ whole_weights(width, X.shape[1], seed).T)
-    np.maximum(outputs, 0, out=outputs)
+def _hidden_layers(points: Points, width: int, seed: int) -> _Hidden:
+    """The hidden layer for all points, block by block."""
+    weights = whole_weights(width, points.shape[1], seed)
+    outputs = np.concatenate(
+        [np.maximum(block @ weights.T, 0) for _, _, block in points.blocks(1 << 22)]
+    )
     padded = np.zeros((len(outputs), -(-width // 64) * 64), dtype=bool)
     padded[:, :width] = outputs > 0
     return _Hidden(np.packbits(padded, axis=1).view(np.uint64), outputs)
-
-
-def _hidden_layers(points: Points, width: int, seed: int) -> _Hidden:
-    """The hidden layer for all points, block by block."""
-    parts = [_hidden_layer(block, width, seed) for _, _, block in points.blocks(1 << 22)]
-    active, outputs = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("active", "outputs")
-    )
-    return _Hidden(active, outputs)
 
 
 def _network_kernel(inner: Floats, left: _Hidden, right: _Hidden) -> Floats:

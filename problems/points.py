@@ -28,7 +28,6 @@ import numpy as np
 from gammabar.problems.problem import Array, Floats, frozen, soft_weights, soften
 
 T = TypeVar("T")
-#: Work to do while other threads are busy with a pass.
 #: Scores, smallest score, log-sum-exp and pull.
 Soft: TypeAlias = tuple[Floats, float, float, Floats]
 
