@@ -140,7 +140,7 @@ from gammabar.harness.verify.parameters import (
     rationals as rationals,
     wholes as wholes,
 )
-from gammabar.harness.verify.run_checks import CHANCE as CHANCE
+from gammabar.harness.verify.run_checks import CHANCE as CHANCE, expected_value as expected_value
 from gammabar.harness.verify.statement import (
     Assumption as Assumption,
     Claims as Claims,

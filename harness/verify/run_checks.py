@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -20,10 +20,18 @@ from gammabar.harness.verify.numbers import (
     LEVELS,
     ROUNDING,
     VIOLATED,
+    Number,
     Relation,
     Trit,
+    ball,
     listed,
+    log,
+    middle,
+    number,
     run_rounding,
+    sqrt,
+    total,
+    upper,
     working,
 )
 from gammabar.harness.verify.statement import RandomisedStatement, Statement
@@ -303,6 +311,23 @@ def _count_failures(statement: RandomisedStatement, case: Case) -> Verdict:
         what="P(failure) ≤ δ",
         informative=informative,
     )
+
+
+def expected_value(values: Sequence[Number], most: Number | float) -> Number:
+    """E V, from independent values of V in [0, most] whose number was fixed in advance.
+
+    The ball contains it with probability 1 − CHANCE: the empirical Bernstein bound of A. Maurer and
+    M. Pontil (2009), Theorem 4, on both sides.
+    """
+    n, most = len(values), number(most)
+    if n < 2 or any(value < 0 or value > most for value in values):
+        raise ValueError(f"expected_value needs two or more values in [0, {middle(most):g}]")
+    mean = total(values) / n
+    # From above: around zero, Arb's powers and roots are no numbers.
+    variance = number(upper(total((v - mean) * (v - mean) for v in values) / (n - 1)))
+    surety = log(4 / number(CHANCE))
+    spread = sqrt(2 * variance * surety / n) + 7 * most * surety / (3 * (n - 1))
+    return mean + ball(0.0, upper(spread))
 
 
 def _one_run(statement: RandomisedStatement, run: int, case: Case) -> Any:

@@ -2,12 +2,7 @@
 
 The lecture's w_t is the iterate t − 1 of the solver, and w̄ its average at t = T − 1. Expectations
 are taken over all sample paths where these can be counted, and else estimated from a number of
-runs fixed in advance, as a ball that contains the expectation with probability 1 − CHANCE [1]_.
-
-References
-----------
-.. [1] A. Maurer and M. Pontil (2009), Empirical Bernstein bounds and sample variance penalization,
-   Theorem 4.
+runs fixed in advance (`expected_value`).
 """
 
 import math
@@ -262,12 +257,7 @@ def estimate(case: Case, f: FiniteSum, B: Number, T: int, runs: int) -> tuple[Nu
         if value is None or value > most:
             return None, wrong or "f(w̄) is larger than T steps of length at most ηρ can make it"
         values.append(value)
-    mean = total(values) / runs
-    # From above: around zero, Arb's powers and roots are no numbers.
-    variance = number(upper(total((v - mean) * (v - mean) for v in values) / (runs - 1)))
-    surety = log(4 / number(CHANCE))
-    spread = sqrt(2 * variance * surety / runs) + 7 * most * surety / (3 * (runs - 1))
-    return mean + ball(0.0, upper(spread)), ""
+    return expected_value(values, most), ""
 
 
 def hinge_of(case: Case) -> tuple[FiniteSum, Number, int]:

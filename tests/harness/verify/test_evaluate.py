@@ -25,7 +25,12 @@ from gammabar.harness.verify.numbers import (
     size_of,
     sqrt,
 )
-from gammabar.harness.verify.run_checks import _clopper_pearson as clopper_pearson, check_run
+from gammabar.harness.verify.run_checks import (
+    CHANCE,
+    _clopper_pearson as clopper_pearson,
+    check_run,
+    expected_value,
+)
 from gammabar.harness.verify.statement import Statement, per_iterate, stopping
 from gammabar.problems import from_arrays
 from gammabar.solvers import DualAcceleration, Iterate
@@ -268,6 +273,21 @@ def test_clopper_pearson_against_the_binomial_sum():
     assert tail(low, range(3, 51)) == pytest.approx(0.005)
     assert clopper_pearson(0, 50, 0.01) == (0.0, pytest.approx(1 - 0.005 ** (1 / 50)))
     assert clopper_pearson(50, 50, 0.01)[1] == 1.0
+
+
+def test_expected_value_against_the_empirical_bernstein_bound_and_binomial_samples():
+    values = [0, 1, 1, 3]  # mean 5/4, variance 19/12, and ln(2/δ) for δ/2 = CHANCE/2 on each side
+    half = math.sqrt(2 * 19 / 12 * math.log(4 / CHANCE) / 4) + 7 * 3 * math.log(4 / CHANCE) / 9
+    found = expected_value([number(v) for v in values], 3)
+    assert (float(found.mid()), float(found.rad())) == (1.25, pytest.approx(half))
+    rng = np.random.default_rng(5)
+    for p in (0.0, 0.01, 0.5, 1.0):
+        for size in (2, 30, 1000):
+            found = expected_value([number(int(v)) for v in rng.random(size) < p], 1)
+            assert found.contains(number(p))
+    for wrong in ([1.0], [0.5, 1.5], [-0.5, 0.5]):
+        with pytest.raises(ValueError, match=r"two or more values in \[0, 1\]"):
+            expected_value([number(v) for v in wrong], 1)
 
 
 # what a solver may try
