@@ -6,6 +6,7 @@
 #   SEED=1              the random examples of `make test-all`
 
 PYTHON ?=
+PYTHONS ?= 3.11 3.12 3.13 3.14
 ARGS ?=
 WORKERS ?= logical
 SECONDS ?= 60
@@ -26,7 +27,7 @@ PYTEST = OMP_NUM_THREADS=1 MPLBACKEND=Agg $(BIN)/python -m pytest \
 	-n $(WORKERS) --maxprocesses 8 --dist worksteal --benchmark-disable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup verify test test-all test-wheel browser soak golden size fuzz attack balls blur docs lint format bench gate lock clean force
+.PHONY: help setup verify test matrix test-all test-wheel browser soak golden size fuzz attack balls blur docs lint format bench gate lock clean force
 
 help:
 	@echo 'usage: make TARGET [PYTHON=python3.12] [ARGS="..."]'
@@ -42,6 +43,12 @@ verify: $(STAMP) ## check every statement; the results are kept in build/verify.
 
 test: $(STAMP) ## the fast tests: the same examples on every machine, embedded data
 	@$(PYTEST) -m "not full and not slow" $(ARGS)
+
+matrix: ## the fast tests with each Python of PYTHONS that is installed, in build/python3.x
+	@for version in $(PYTHONS); do \
+	    python$$version -c '' 2>/dev/null || { echo "python$$version is not installed"; continue; }; \
+	    $(MAKE) --no-print-directory test VENV=build/python$$version PYTHON=python$$version || exit 1; \
+	done
 
 test-all: $(STAMP) ## all tests but the slow ones, with random examples (SEED=N: those of an earlier run)
 	@echo 'random examples: make test-all SEED=$(SEED)'
