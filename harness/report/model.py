@@ -100,10 +100,10 @@ class Finding:
         return [self.worst, fullest]
 
 
-def tally(findings: Iterable[Finding]) -> dict[Standing, int]:
+def tally(findings: Iterable[Finding]) -> Counter[Standing]:
     """How many statements stand how, worst first."""
-    counts = Counter(finding.standing for finding in findings)
-    return {kind: counts[kind] for kind in Standing if counts[kind]}
+    order = list(Standing)
+    return Counter(sorted((finding.standing for finding in findings), key=order.index))
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,6 @@ class Report:
         total, failed = len(self.results), len(self.unexpected)
         said = f"{failed or total:,} of {counted(total, 'verdict')}"
         return f"{said} failed" if failed else f"{said} as expected"
-
-    @property
-    def standings(self) -> Counter[Standing]:
-        return Counter(finding.standing for finding in self.findings)
 
     @property
     def severities(self) -> Counter[Severity | None]:

@@ -213,7 +213,7 @@ def _witness_data(identifier: str) -> dict[str, Any] | None:
 
 def badge(report: Report) -> str:
     """A badge for a README: "gammabar | 156 hold, 35 false as printed"."""
-    failed, counts = len(report.unexpected), report.standings
+    failed, counts = len(report.unexpected), tally(report.findings)
     parts = [f"{counts[Standing.HOLDS]} hold"]
     if counts[Standing.REFUTED]:
         parts.append(f"{counts[Standing.REFUTED]} false as printed")
