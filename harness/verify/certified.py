@@ -479,8 +479,11 @@ def weighted_sum(
             square = compiled[2](mid, *pairs)
     terms = None  # no more than `reach`, as a rule
     if x._terms or y._terms or (z is not None and z._terms) or (u is not None and u._terms):
-        pairs_of = ((a, x), (b, y), (c, z), (e, u))
-        terms = sum((abs(factor) * v.terms() for factor, v in pairs_of if v is not None), tiny)
+        terms = tiny + abs(a) * x.terms() + abs(b) * y.terms()
+        if z is not None:
+            terms += abs(c) * z.terms()
+        if u is not None:
+            terms += abs(e) * u.terms()
     return Vec(space, mid, error * _GROWN + tiny, reach * _GROWN + tiny, square, terms)
 
 
