@@ -194,13 +194,12 @@ def along(
     solver: str,
     times: list[int],
     measure: Callable[[Problem, Any], dict[str, float]],
-    seed: int = 0,
 ) -> dict[str, list[float]]:
     """What `measure` says of w_t at these times, as lists with the times themselves as "t"."""
     found: dict[str, list[float]] = {"t": []}
     wanted = set(times)
     opened = Registered(solver).open()
-    for iterate in opened.iterates(problem, np.random.default_rng(seed)):
+    for iterate in opened.iterates(problem, np.random.default_rng(0)):
         if iterate.t in wanted:
             found["t"].append(iterate.t)
             for name, value in measure(problem, iterate.w).items():

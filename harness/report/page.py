@@ -70,7 +70,7 @@ def context_of(report: Report) -> _Context:
     return _Context(killers, certified, {finding.id for finding in report.findings})
 
 
-def page(report: Report, title: str = "gammabar report") -> str:
+def page(report: Report) -> str:
     """The whole page."""
     style, script = _asset("style.css"), _asset("script.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -79,7 +79,6 @@ def page(report: Report, title: str = "gammabar report") -> str:
         .get_template("page.html")
         .render(
             report=report,
-            title=title,
             style=style,
             script=script,
             policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
