@@ -23,6 +23,8 @@ settings.register_profile("random", settings.get_profile("gammabar"), derandomiz
 
 #: A user's own settings of Git are not read: they may ask for signed commits.
 os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+#: What Python writes is buffered, as it is for users: what is lost or fails late is noticed then.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -488,7 +488,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             sys.stdout.flush()  # so that a closed pipe or a full disk is noticed here
         except BaseException as error:
             code = _exit_code(error)
+            _drop_what_cannot_be_written()
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Python would try again to write it when it ends, and change the exit code."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> Any:
@@ -511,7 +520,6 @@ def _exit_code(error: BaseException) -> Any:
         complain("interrupted")
         return 130
     if isinstance(error, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
     if not isinstance(error, Exception):
         raise error

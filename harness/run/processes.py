@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
+import io
 import json
 import os
 import queue
@@ -233,6 +234,8 @@ def serving(leave: Callable[[], Any]) -> tuple[queue.SimpleQueue[Any], BinaryIO]
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # the process may be ended at any time
+        sys.stdout.reconfigure(line_buffering=True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.register(signal.SIGUSR1, file=int(sys.argv[1]))
     received: queue.SimpleQueue[Any] = queue.SimpleQueue()
