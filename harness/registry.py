@@ -499,11 +499,6 @@ def extremal() -> dict[str, Extremal]:
     return found
 
 
-def witnesses() -> dict[str, Path]:
-    """Statement → file of the witness that refutes it."""
-    return {i: path for i in load_statements() if (path := witness(i)) is not None}
-
-
 def witness(identifier: str) -> Path | None:
     """The witness of a statement that is false as printed."""
     open_plugin(identifier)

@@ -17,7 +17,7 @@ from gammabar.harness.registry import (
     open_paper,
     papers,
     trials,
-    witnesses,
+    witness,
 )
 from gammabar.harness.run.engine import PROBLEMS, Request, make_plan
 from gammabar.harness.run.tasks import PaperRef
@@ -105,7 +105,7 @@ def test_a_package_brings_everything_and_no_other_file_is_touched(tmp_path: Path
     ]
     assert any(trial.problem == "planted:n=12,d=2,gamma=0.2,seed=3" for trial in trials())
     assert mutants()["perceptron/stays"].family == "small"
-    assert witnesses()["small.one"] == home / "witnesses" / "small.one.json"
+    assert witness("small.one") == home / "witnesses" / "small.one.json"
 
 
 def test_every_command_knows_a_paper_of_ones_own(tmp_path: Path, gammabar):

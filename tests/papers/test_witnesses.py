@@ -17,13 +17,14 @@ import pytest
 from flint import arb, ctx, fmpq, fmpq_mat
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from gammabar.harness.registry import load_statements, plugins, witnesses
+from gammabar.harness.registry import load_statements, plugins, witness as witness_of
 from gammabar.papers import witness
 from gammabar.papers.witness import REFUTERS, Rejected, TooCostly, check, load_refuters, main
 
 ROOT = Path(__file__).resolve().parents[2]
 with plugins():
-    KNOWN, WITNESSES = load_statements(), witnesses()
+    KNOWN = load_statements()
+    WITNESSES = {i: path for i in KNOWN if (path := witness_of(i)) is not None}
 REFUTED = {s.id: s for s in KNOWN.values() if s.status == "refuted"}
 FILES = {path.stem: path for path in sorted((ROOT / "papers").glob("*/witnesses/*.json"))}
 load_refuters()
