@@ -360,3 +360,10 @@ def test_what_a_frame_lacks_is_named(columns: str, y: str, options: Any, sentenc
         from_arrays(pd.DataFrame({name: PEOPLE[name] for name in columns}), y, **options)
     with pytest.raises(ProblemError, match="X has no named columns"):
         from_arrays([[1], [2]], "y")
+
+
+def test_a_label_that_is_missing_in_a_series_is_refused_or_dropped() -> None:
+    X, y = pd.DataFrame({"a": [1.0, 2.0, 3.0]}), pd.Series(["u", None, "v"])
+    with pytest.raises(ProblemError, match="y has nan in row 1"):
+        from_arrays(X, y)
+    assert from_arrays(X, y, missing="drop").X.tolist() == [[1.0], [3.0]]
