@@ -13,13 +13,12 @@ import importlib
 import io
 import json
 import os
-import re
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,6 +28,7 @@ import click
 import numpy as np
 
 from gammabar.harness.cli import cli, main
+from gammabar.harness.run.random_runs import random_trials
 from gammabar.harness.run.sandbox import _decode, _encode, _NoMessage
 from gammabar.harness.run.tasks import open_solver, reference
 from gammabar.harness.run.user_files import read_solver
@@ -150,11 +150,15 @@ _WORK = dict.fromkeys(
     words("""
 gammabar.harness.gate.checkouts.checkout gammabar.harness.gate.compare.compare
 gammabar.harness.cli.maintenance._make gammabar.harness.cli.falsify._many
-gammabar.harness.cli.falsify._one gammabar.harness.margins.run gammabar.harness.run.engine.run
+gammabar.harness.cli.falsify._one gammabar.harness.margins._run gammabar.harness.run.engine.run
 gammabar.harness.power.matrix
 """),
     _would,
-) | {"side_by_side.document.measure": lambda *_, **__: json.loads(_bench())}
+) | {
+    "side_by_side.document.measure": lambda *_, **__: json.loads(_bench()),
+    # Of however many random runs that are asked for, the first are planned.
+    "gammabar.harness.run.random_runs.random_trials": lambda *a: islice(random_trials(*a), 50),
+}
 
 
 @cache
@@ -256,9 +260,6 @@ def run(path: Path) -> None:
     arguments = _arguments(path.read_bytes())
     if arguments[:1] == ["data"] and "fetch" in arguments:
         raise ProblemError("not tried: it would ask the network")
-    for option, value in pairwise(arguments):
-        if option == "--random" and re.fullmatch("[0-9]{5,}", value):
-            raise ProblemError("not tried: so many runs are planned for as long as one asks")
     importlib.import_module("gammabar.harness.cli.bench")  # it finds the package side_by_side
     with _folder() as folder, contextlib.ExitStack() as stack:
         for name, instead in _WORK.items():
