@@ -63,7 +63,7 @@ def all_margins(
     pairs = _all_pairs(data)
     jobs = jobs or int(cpu_count())
     with bar(len(pairs), "pairs", quiet=as_json) as tell:
-        results = _run(pairs, certificates, jobs, check, time_limit, tell)
+        results = run(pairs, certificates, jobs, check, time_limit, tell)
     facts = _summary(results)
     if picture is not None:
         _draw(results, picture)
@@ -146,7 +146,7 @@ def _pairs_of(data: str) -> list[_Pair]:
     return [_Pair(data, (a, b), (called[a], called[b])) for a, b in combinations(called, 2)]
 
 
-def _run(
+def run(
     pairs: list[_Pair],
     folder: Path,
     jobs: int,
