@@ -9,13 +9,17 @@ smallest norm in the affine hull solve A x = b, where c is any power of two,
 
 which is regular exactly if the rows are affinely independent side by side.
 
-1. *Regularity.* Let R ≈ A⁻¹ in doubles, from anywhere. If α = ‖I − R A‖ < 1 in the maximum norm,
-   then A is regular and ‖A⁻¹‖ ≤ ‖R‖/(1 − α) [1]_. `inverse_bound` proves α < ½, with every rounding
-   counted: that of the product R Ã, and the distance of A from its rounded copy Ã.
-2. *Digits.* x is found by refinement, as by Wan [2]_: z ← 2ᵍ z + rint(2ᵍ R r), r ← 2ᵏ b − A z. The
-   residual r is exact: the rows are cut into slices of few bits (an error-free splitting, Ozaki
-   and others [3]_) and the integers z into limbs, so that BLAS multiplies them without rounding.
-3. *Enclosure.* 2ᵏ x − z = A⁻¹ r, so that no entry of z is off by more than ‖r‖ ‖R‖/(1 − α). If
+1. *Regularity.* If H = G + c E Eᵀ is positive definite, then A is regular, and the least eigenvalue
+   of H bounds ‖A⁻¹‖; a Cholesky factor of H − σI in doubles proves a bound of it by its residual
+   (`eigenvalue_bound`) [1]_. Few rows, and rows for which this fails, have an approximate inverse
+   R ≈ A⁻¹, from anywhere: if α = ‖I − R A‖ < 1 in the maximum norm, then A is regular and ‖A⁻¹‖ ≤
+   ‖R‖/(1 − α). `inverse_bound` proves α < ½. All roundings are counted, and the distance of A from
+   its rounded copy Ã.
+2. *Digits.* x is found by refinement, as by Wan [2]_: z ← 2ᵍ z + rint(2ᵍ R r), r ← 2ᵏ b − A z,
+   where R r comes from the factor or from the inverse. The residual r is exact: the rows are cut
+   into slices of few bits (an error-free splitting, Ozaki and others [3]_) and the integers z into
+   limbs, so that BLAS multiplies them without rounding.
+3. *Enclosure.* 2ᵏ x − z = A⁻¹ r, so that no entry of z is off by more than ‖r‖ ‖A⁻¹‖. If
    entries of G are known up to δ only (exponentials, roots), r is off by up to δ Σ |z_i| more.
 4. *The margin.* ‖w‖² is stationary at the solution, so that its error is quadratic in that of x:
    one step of the refinement gives more bits of it than a double has (`System.square`).
@@ -37,12 +41,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpz, fmpz_mat
@@ -61,6 +66,8 @@ _WIDTHS = ((24, 1 << 11), (16, 1 << 20))
 _DEEPEST = 320
 #: Most bits that a step of the refinement adds.
 _GAIN = 44
+#: Rows from which on there is a Cholesky factor: with fewer the import of SciPy takes longer.
+FACTORED = 64
 #: What sums of underflowed products may add for each product, twice.
 _UNDERFLOW = 2.0**-1073
 
@@ -76,6 +83,14 @@ class Enclosure:
     places: int
     error: int
     residual: list[int] = field(default_factory=list, repr=False)
+
+
+class Inverse(NamedTuple):
+    """A⁻¹ r about, for A/2ᵏ and a vector r of doubles, and a proved bound ≥ ‖(A/2ᵏ)⁻¹‖."""
+
+    times: Callable[[Floats], Floats]
+    bound: float
+    k: int
 
 
 class System(ABC):
@@ -141,25 +156,75 @@ class System(ABC):
         return value, found.error * sum(map(abs, r)), self.unit / (t * t << 2 * p)
 
     @cached_property
-    def inverse(self) -> tuple[Floats, float, int] | None:
-        """(R, N, k): an approximate inverse of A/2ᵏ, and N ≥ ‖(A/2ᵏ)⁻¹‖; None if not proved."""
-        with np.errstate(all="ignore"):
-            A, error, k = self.matrix()
-            try:
-                R = np.asarray(np.linalg.inv(A), dtype=np.float64)
-            except np.linalg.LinAlgError:
-                return None
-            alpha, bound = inverse_bound(A, error, R)
-        return (R, float(bound), k) if alpha < 0.5 else None
-
-    def matrix(self) -> tuple[Floats, Floats, int]:
-        """(Ã, e, k): the system in doubles divided by 2ᵏ, and how far rows of Ã are off."""
+    def inverse(self) -> Inverse | None:
+        """Of the system; None if it is not proved to be regular."""
         gram, error, k = self.doubles()
-        s, t, c = len(gram), self.t, math.ldexp(1.0, self.border.bit_length() - 1 - k)
+        c = math.ldexp(1.0, self.border.bit_length() - 1 - k)
+        with np.errstate(all="ignore"):
+            found = self._factored(gram, error, c) if len(gram) >= FACTORED else None
+            found = found or self._inverted(gram, error, c)
+        return found and Inverse(*found, k)
+
+    def _factored(
+        self, gram: Floats, error: Floats, c: float
+    ) -> tuple[Callable[[Floats], Floats], float] | None:
+        """By a Cholesky factor of H = G + c E Eᵀ, P being the inverse of H and M = Eᵀ P E.
+
+        H is U A restricted to its first rows and columns, if U adds the last rows of A to those of
+        their side, so that
+
+            A⁻¹ = | P − P E M⁻¹ Eᵀ P    Y            |    Y = P E M⁻¹/c.
+                  | −Yᵀ                 M⁻¹/c² − I/c |
+
+        Let H have no eigenvalue below μ > 0. The first block is between 0 and P, so at most 1/μ.
+        As uᵀ M⁻¹ u is the minimum of qᵀ H q for Eᵀ q = u, M⁻¹ is at most B = t max H_ii, the trace
+        of H on one row of each side; and ‖Y‖² μ ≤ ‖Yᵀ H Y‖ = ‖M⁻¹/c²‖. So in the Euclidean norm
+
+            ‖A⁻¹‖ ≤ max(1/μ, B/c², 1/c) + √(B/μ)/c,
+
+        and in the maximum norm it is at most √(s + t) times as large.
+        """
+        from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
+
+        s, t, sides = len(gram), self.t, self.sides
+        H = gram + (c if t == 1 else c * (sides[:, None] == sides))
+        L, failed = dpotrf(H.T, lower=1)
+        if failed:
+            return None
+        size = float(np.abs(H).sum(axis=1).max())
+        shift = float(dpocon(L, size, uplo="L")[0]) * size / 4
+        shifted = H.T.copy(order="F")
+        shifted.flat[:: s + 1] -= shift
+        least = eigenvalue_bound(H, error, shift, dpotrf(shifted, lower=1, overwrite_a=1)[0])
+        if not least > 0:
+            return None
+        top = t * float(H.diagonal().max() + error.max()) * SAFETY
+        norm = max(1 / least, top / c**2, 1 / c) + math.sqrt(top / least) / c
+        ones = np.eye(t)[sides]
+        columns = dpotrs(L, ones, lower=1)[0]
+        middle = np.linalg.inv(ones.T @ columns)
+
+        def times(r: Floats) -> Floats:
+            head = dpotrs(L, r[:s] + ones @ r[s:], lower=1)[0]
+            levels = middle @ (r[s:] / c - ones.T @ head) / c
+            return np.append(head + c * (columns @ levels), levels)
+
+        return times, math.sqrt(s + t) * norm * SAFETY
+
+    def _inverted(
+        self, gram: Floats, error: Floats, c: float
+    ) -> tuple[Callable[[Floats], Floats], float] | None:
+        """By an approximate inverse of A."""
+        s, t = len(gram), self.t
         A = np.zeros((s + t, s + t))
         A[:s, :s] = gram
         A[np.arange(s), s + self.sides], A[s + self.sides, np.arange(s)] = -c, c
-        return A, np.append(error, np.zeros(t)), k
+        try:
+            R = np.asarray(np.linalg.inv(A), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return None
+        alpha, bound = inverse_bound(A, np.append(error, np.zeros(t)), R)
+        return (R.__matmul__, float(bound)) if alpha < 0.5 else None
 
 
 class RowSystem(System):
@@ -356,6 +421,28 @@ def _integers_of(limbs: NDArray[np.int64]) -> list[int]:
     ]
 
 
+def eigenvalue_bound(H: Floats, error: Floats, shift: float, L: Floats) -> float:
+    """A proved lower bound of the eigenvalues of all symmetric B near H; or NaN, or −∞.
+
+    `error` bounds Σ_j |B_ij − H_ij| for each i, but for a rounding of H_ij. Nothing is assumed of
+    L; if it is a Cholesky factor of H − σI, σ being the shift, then the bound is next to σ.
+
+    Notes
+    -----
+    For any L the matrix F = B − σI − L Lᵀ is symmetric, so that no eigenvalue of B is less than
+    σ − ‖F‖, in the maximum norm. Let m_i bound the norms of the rows of L. An entry of the product
+    is off by at most s u m_i m_j and what underflows; H_ij by a rounding of itself, which is about
+    L Lᵀ + σI; and the two sums by u of each of their results, of which the first is up to σ on the
+    diagonal. All bounds are sums of non-negative numbers, whose own rounding SAFETY covers.
+    """
+    s, rest = len(H), L @ L.T
+    norms = np.sqrt(rest.diagonal() * SAFETY + 2.0**-1000)
+    rest -= H
+    rest.flat[:: s + 1] += shift
+    lost = (s + 8) * ROUNDOFF * norms * norms.sum() + 8 * ROUNDOFF * shift + s * s * _UNDERFLOW
+    return shift - float((np.abs(rest, out=rest).sum(axis=1) + lost + error).max()) * SAFETY
+
+
 def inverse_bound(A: Floats, error: Floats, R: Floats) -> tuple[float, float]:
     """Proved bounds (α, N) of ‖I − R B‖ and ‖B⁻¹‖ for all B near A; infinite if α < ½ is not sure.
 
@@ -393,7 +480,7 @@ def enclose(system: System, bits: int, known: Enclosure | None = None) -> Enclos
 def _refined(system: System, bits: int, known: Enclosure | None = None) -> Enclosure | None:
     if system.inverse is None:
         return None
-    R, bound, k = system.inverse
+    times, bound, k = system.inverse
     s, t, gain = len(system.sides), system.t, _GAIN
     r = [0] * s + [system.border] * t
     most = _off(bound, r, k).bit_length() + 8
@@ -402,14 +489,13 @@ def _refined(system: System, bits: int, known: Enclosure | None = None) -> Enclo
     else:
         z, places, error_now = [0] * (s + t), 0, _off(bound, r, k)
     while places - error_now.bit_length() < bits:
-        step = _digits(R, r, gain - k)
-        if step is None:
-            return None
-        rest = [(v << gain) - d for v, d in zip(r, system.times(step), strict=True)]
-        more = [(v << gain) + d for v, d in zip(z, step, strict=True)]
-        error_then = _off(bound, rest, k, system.doubt * sum(map(abs, more[:s])))
-        if error_then.bit_length() > most:
-            gain //= 2  # R has not as many bits right
+        step = _digits(times, r, gain - k)
+        if step is not None:
+            rest = [(v << gain) - d for v, d in zip(r, system.times(step), strict=True)]
+            more = [(v << gain) + d for v, d in zip(z, step, strict=True)]
+            error_then = _off(bound, rest, k, system.doubt * sum(map(abs, more[:s])))
+        if step is None or error_then.bit_length() > most:
+            gain //= 2  # not as many bits are right
             if gain < 4:
                 return None
             continue
@@ -423,13 +509,13 @@ def _off(bound: float, r: list[int], k: int, doubt: int = 0) -> int:
     return -(-top * (max(map(abs, r)) + doubt) // (bottom << k))
 
 
-def _digits(R: Floats, r: list[int], exponent: int) -> list[int] | None:
+def _digits(times: Callable[[Floats], Floats], r: list[int], exponent: int) -> list[int] | None:
     """rint(2^exponent R r), about: whatever it is, the residual tells what is left."""
     cut = max(0, max(v.bit_length() for v in r) - 900)
     rough = np.array([float(v >> cut) for v in r])
     scale = math.frexp(float(np.abs(rough).max()))[1]
     with np.errstate(all="ignore"):
-        found = np.ldexp(R @ np.ldexp(rough, -scale), scale + cut + exponent)
+        found = np.ldexp(times(np.ldexp(rough, -scale)), scale + cut + exponent)
     if not (np.abs(found) < 2.0**60).all():
         return None
     return [int(v) for v in np.rint(found).tolist()]

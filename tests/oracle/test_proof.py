@@ -20,6 +20,7 @@ from gammabar.oracle.linear_system import (
     RowSystem,
     _balls,
     _refined,
+    eigenvalue_bound,
     enclose,
     inverse_bound,
 )
@@ -102,10 +103,12 @@ def test_proofs_do_not_depend_on_what_becomes_of_the_data():
     assert truth.numerators == twin.numerators
 
 
+@pytest.mark.parametrize("few", [1, 64])
 @pytest.mark.parametrize("kind", ["rows", "gram"])
 @pytest.mark.parametrize("near", [0.0, 2.0**-30, 2.0**-60])
-def test_enclosures_contain_the_solution(kind, near):
+def test_enclosures_contain_the_solution(kind, near, few, monkeypatch):
     """Also where rows are nearly dependent, so that doubles give up and Arb goes on."""
+    monkeypatch.setattr(linear_system, "FACTORED", few)
     rng = np.random.default_rng(7)
     for seed in range(25):
         s, t = int(rng.integers(3, 9)), 1 + seed % 2
@@ -192,6 +195,73 @@ def test_the_bound_of_a_residual():
             tightest = max(tightest, float(true) / alpha)
             assert norm >= np.abs(R).sum(axis=1).max()
     assert tightest > 0.5  # so that half of it would be too small
+
+
+def least_eigenvalue_exceeds(B, value):
+    """Whether B − value I is positive definite, by the leading minors of rationals."""
+    rows = [[v - value * (i == j) for j, v in enumerate(row)] for i, row in enumerate(B)]
+    for k, pivot in enumerate(rows):
+        if pivot[k] <= 0:
+            return False
+        for row in rows[k + 1 :]:
+            share = row[k] / pivot[k]
+            row[:] = [v - share * p for v, p in zip(row, pivot, strict=True)]
+    return True
+
+
+def test_the_bound_of_the_least_eigenvalue():
+    rng, tightest = np.random.default_rng(5), 0.0
+    for m in (1, 2, 5):
+        for _ in range(60):
+            X = rng.standard_normal((m, m)) * 2.0 ** rng.integers(-8, 1, (m, 1))
+            H = X @ X.T
+            least = float(np.linalg.eigvalsh(H)[0])
+            error = np.full(m, least * rng.choice([0.0, 2.0**-40, 0.25]))
+            B = exactly(H)
+            for i in range(m):  # the farthest matrix
+                B[i][i] -= Fraction(float(error[i]))
+            for shift in (least / 2, least * (1 - 2.0**-20)):
+                L = np.linalg.cholesky(H - shift * np.eye(m))
+                bound = eigenvalue_bound(H, error, shift, L)
+                assert bound <= 0 or least_eigenvalue_exceeds(B, Fraction(bound))
+                tightest = max(tightest, float(error[0]) / (least - bound) if bound > 0 else 0.0)
+            for wrong in (np.nan, np.inf):
+                L[-1, 0] = wrong
+                assert not eigenvalue_bound(H, error, shift, L) > 0
+    assert tightest > 0.5  # so that half of it would be too small
+
+
+def test_the_rounding_of_a_factor_counts():
+    shift, counted = 2.0**-40, 0
+    for x in 1 + np.random.default_rng(2).random(50):
+        L = np.array([[1.0, 0.0], [x, 0.0]])
+        H = L @ L.T + shift * np.eye(2)  # exactly, but for the rounding of x²
+        bound = eigenvalue_bound(H, np.zeros(2), shift, L)
+        assert least_eigenvalue_exceeds(exactly(H), Fraction(bound))
+        counted += not least_eigenvalue_exceeds(exactly(H), Fraction(shift))
+        assert bound > shift / 2
+    assert counted > 9
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_the_bound_of_a_system_by_its_factor(free, monkeypatch):
+    """It is above the norm of the inverse, and not much above it; what it solves is right."""
+    rng = np.random.default_rng(6)
+    for s in (2, 5, 30):
+        for _ in range(10):
+            sides = np.arange(s) % (2 if free else 1)
+            system = RowSystem(rng.standard_normal((s, s + 1)) * 2.0**-3, sides)
+            gram, error, k = system.doubles()
+            c = float(Fraction(system.border, 2**k))
+            times, bound = system._factored(gram, error, c)
+            A = np.zeros((s + system.t, s + system.t))
+            A[:s, :s] = gram
+            A[np.arange(s), s + sides], A[s + sides, np.arange(s)] = -c, c
+            inverse = np.linalg.inv(A)
+            true = np.abs(inverse).sum(axis=1).max()
+            assert true <= bound < 8 * s * true
+            r = rng.standard_normal(len(A))
+            assert np.abs(times(r) - inverse @ r).max() < 1e-9 * true
 
 
 def test_the_rounding_of_a_product_counts():
