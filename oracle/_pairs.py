@@ -10,10 +10,11 @@ import numpy as np
 from numba import njit
 
 from gammabar.oracle._wolfe import _product, _row, _scores, _search
-from gammabar.oracle.linear_system import inverse_bound
 
 #: Unit roundoff of doubles; a factor that covers 1/(1 − k u) and the rounding of the bounds.
 _ROUNDOFF, _SAFETY = 2.0**-53, 1.02
+#: What sums of underflowed products may add for each product, twice.
+_UNDERFLOW = 2.0**-1073
 #: Bits of a digit of the solution.
 BITS = 24
 #: No integer of the proof is larger than this.
@@ -86,7 +87,29 @@ def search_all(G, starts, means, sides, S, q, sizes, squares):  # type: ignore[n
             pair += 1
 
 
-_inverse_bound = njit(cache=True)(inverse_bound)
+@njit(cache=True)
+def inverse_bound(A, error, R):  # type: ignore[no-untyped-def]
+    """Proved bounds (α, N) of ‖I − R B‖ and ‖B⁻¹‖ for all B near A; infinite if α < ½ is not sure.
+
+    `error` bounds Σ_j |B_ij − A_ij| for each i; nothing is assumed of R.
+
+    Notes
+    -----
+    The product R A of m terms, in any order of summation and with or without fused operations, has
+    entries that are off by at most (m + 1) u (|R| |A|)_ij and what underflows; subtracting one adds
+    a rounding; and R (B − A) adds Σ_k |R_ik| error_k. All bounds are sums of non-negative numbers,
+    whose own rounding _SAFETY covers. Comparisons are such that NaN fails them.
+    """
+    m = len(A)
+    sizes = np.abs(R)
+    lost = (m + 2) * _ROUNDOFF * np.abs(A).sum(axis=1) + error
+    off = np.abs(R @ A - np.eye(m)).sum(axis=1) + sizes @ lost
+    rows = (off + m * (_UNDERFLOW * m + _ROUNDOFF)) * _SAFETY
+    norms = sizes.sum(axis=1) * _SAFETY
+    if not ((rows < 0.5).all() and (norms < np.inf).all()):
+        return np.inf, np.inf
+    alpha = rows.max()
+    return alpha, norms.max() / (1 - alpha) * _SAFETY
 
 
 @njit(cache=True)
@@ -153,7 +176,7 @@ def _solve_one(A, s, digits, shifts, rough, error):  # type: ignore[no-untyped-d
         C = np.linalg.inv(D)
     except Exception:  # singular
         return -1.0
-    _, bound = _inverse_bound(D, np.zeros(size), C)
+    _, bound = inverse_bound(D, np.zeros(size), C)
     r = np.zeros(size, np.int64)
     r[s:] = 1
     if not bound < 2.0**60 or not _digits(A, C, r, digits, shifts):

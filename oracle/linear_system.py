@@ -11,21 +11,20 @@ which is regular exactly if the rows are affinely independent side by side.
 
 1. *Regularity.* If H = G + c E Eᵀ is positive definite, then A is regular, and the least eigenvalue
    of H bounds ‖A⁻¹‖; a Cholesky factor of H − σI in doubles proves a bound of it by its residual
-   (`eigenvalue_bound`) [1]_. Few rows, and rows for which this fails, have an approximate inverse
-   R ≈ A⁻¹, from anywhere: if α = ‖I − R A‖ < 1 in the maximum norm, then A is regular and ‖A⁻¹‖ ≤
-   ‖R‖/(1 − α). `inverse_bound` proves α < ½. All roundings are counted, and the distance of A from
-   its rounded copy Ã.
-2. *Digits.* x is found by refinement, as by Wan [2]_: z ← 2ᵍ z + rint(2ᵍ R r), r ← 2ᵏ b − A z,
-   where R r comes from the factor or from the inverse. The residual r is exact: the rows are cut
-   into slices of few bits (an error-free splitting, Ozaki and others [3]_) and the integers z into
-   limbs, so that BLAS multiplies them without rounding.
+   (`eigenvalue_bound`) [1]_. All roundings are counted, and the distance of H from its rounded
+   copy.
+2. *Digits.* x is found by refinement, as by Wan [2]_: z ← 2ᵍ z + rint(2ᵍ A⁻¹ r), r ← 2ᵏ b − A z,
+   where A⁻¹ r comes from the factor. The residual r is exact: the rows are cut into slices of few
+   bits (an error-free splitting, Ozaki and others [3]_) and the integers z into limbs, so that
+   BLAS multiplies them without rounding.
 3. *Enclosure.* 2ᵏ x − z = A⁻¹ r, so that no entry of z is off by more than ‖r‖ ‖A⁻¹‖. If
    entries of G are known up to δ only (exponentials, roots), r is off by up to δ Σ |z_i| more.
 4. *The margin.* ‖w‖² is stationary at the solution, so that its error is quadratic in that of x:
    one step of the refinement gives more bits of it than a double has (`System.square`).
 
-Each step adds as many bits as R has right, so that any number of digits can be had. Where rows are
-so close to dependent that doubles cannot prove α < ½, Arb solves the same system in longer balls.
+Each step adds as many bits as the factor gives right, so that any number of digits can be had.
+Where rows are so close to dependent that doubles prove nothing, Arb solves the same system in
+longer balls.
 
 References
 ----------
@@ -66,8 +65,6 @@ _WIDTHS = ((24, 1 << 11), (16, 1 << 20))
 _DEEPEST = 320
 #: Most bits that a step of the refinement adds.
 _GAIN = 44
-#: Rows from which on there is a Cholesky factor: with fewer the import of SciPy takes longer.
-FACTORED = 64
 #: What sums of underflowed products may add for each product, twice.
 _UNDERFLOW = 2.0**-1073
 
@@ -157,21 +154,10 @@ class System(ABC):
 
     @cached_property
     def inverse(self) -> Inverse | None:
-        """Of the system; None if it is not proved to be regular."""
-        gram, error, k = self.doubles()
-        c = math.ldexp(1.0, self.border.bit_length() - 1 - k)
-        with np.errstate(all="ignore"):
-            found = self._factored(gram, error, c) if len(gram) >= FACTORED else None
-            found = found or self._inverted(gram, error, c)
-        return found and Inverse(*found, k)
-
-    def _factored(
-        self, gram: Floats, error: Floats, c: float
-    ) -> tuple[Callable[[Floats], Floats], float] | None:
-        """By a Cholesky factor of H = G + c E Eᵀ, P being the inverse of H and M = Eᵀ P E.
+        """By a Cholesky factor of H = G + c E Eᵀ; None if H is not proved to be positive definite.
 
         H is U A restricted to its first rows and columns, if U adds the last rows of A to those of
-        their side, so that
+        their side. So with P, the inverse of H, and M = Eᵀ P E
 
             A⁻¹ = | P − P E M⁻¹ Eᵀ P    Y            |    Y = P E M⁻¹/c.
                   | −Yᵀ                 M⁻¹/c² − I/c |
@@ -184,9 +170,14 @@ class System(ABC):
 
         and in the maximum norm it is at most √(s + t) times as large.
         """
+        with np.errstate(all="ignore"):
+            return self._factored(*self.doubles())
+
+    def _factored(self, gram: Floats, error: Floats, k: int) -> Inverse | None:
         from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
         s, t, sides = len(gram), self.t, self.sides
+        c = math.ldexp(1.0, self.border.bit_length() - 1 - k)
         H = gram + (c if t == 1 else c * (sides[:, None] == sides))
         L, failed = dpotrf(H.T, lower=1)
         if failed:
@@ -209,22 +200,7 @@ class System(ABC):
             levels = middle @ (r[s:] / c - ones.T @ head) / c
             return np.append(head + c * (columns @ levels), levels)
 
-        return times, math.sqrt(s + t) * norm * SAFETY
-
-    def _inverted(
-        self, gram: Floats, error: Floats, c: float
-    ) -> tuple[Callable[[Floats], Floats], float] | None:
-        """By an approximate inverse of A."""
-        s, t = len(gram), self.t
-        A = np.zeros((s + t, s + t))
-        A[:s, :s] = gram
-        A[np.arange(s), s + self.sides], A[s + self.sides, np.arange(s)] = -c, c
-        try:
-            R = np.asarray(np.linalg.inv(A), dtype=np.float64)
-        except np.linalg.LinAlgError:
-            return None
-        alpha, bound = inverse_bound(A, np.append(error, np.zeros(t)), R)
-        return (R.__matmul__, float(bound)) if alpha < 0.5 else None
+        return Inverse(times, math.sqrt(s + t) * norm * SAFETY, k)
 
 
 class RowSystem(System):
@@ -443,31 +419,6 @@ def eigenvalue_bound(H: Floats, error: Floats, shift: float, L: Floats) -> float
     return shift - float((np.abs(rest, out=rest).sum(axis=1) + lost + error).max()) * SAFETY
 
 
-def inverse_bound(A: Floats, error: Floats, R: Floats) -> tuple[float, float]:
-    """Proved bounds (α, N) of ‖I − R B‖ and ‖B⁻¹‖ for all B near A; infinite if α < ½ is not sure.
-
-    `error` bounds Σ_j |B_ij − A_ij| for each i; nothing is assumed of R.
-
-    Notes
-    -----
-    The product R A of m terms, in any order of summation and with or without fused operations, has
-    entries that are off by at most (m + 1) u (|R| |A|)_ij and what underflows; subtracting one adds
-    a rounding; and R (B − A) adds Σ_k |R_ik| error_k. All bounds are sums of non-negative numbers,
-    whose own rounding SAFETY covers. Comparisons are such that NaN fails them. (`_pairs` compiles
-    this function.)
-    """
-    m = len(A)
-    sizes = np.abs(R)
-    lost = (m + 2) * ROUNDOFF * np.abs(A).sum(axis=1) + error
-    off = np.abs(R @ A - np.eye(m)).sum(axis=1) + sizes @ lost
-    rows = (off + m * (_UNDERFLOW * m + ROUNDOFF)) * SAFETY
-    norms = sizes.sum(axis=1) * SAFETY
-    if not ((rows < 0.5).all() and (norms < math.inf).all()):
-        return math.inf, math.inf
-    alpha = rows.max()
-    return alpha, norms.max() / (1 - alpha) * SAFETY
-
-
 def enclose(system: System, bits: int, known: Enclosure | None = None) -> Enclosure | None:
     """The solution of a system to about so many bits of its largest entry, or None if not proved.
 
@@ -510,7 +461,7 @@ def _off(bound: float, r: list[int], k: int, doubt: int = 0) -> int:
 
 
 def _digits(times: Callable[[Floats], Floats], r: list[int], exponent: int) -> list[int] | None:
-    """rint(2^exponent R r), about: whatever it is, the residual tells what is left."""
+    """rint(2^exponent A⁻¹ r), about: whatever it is, the residual tells what is left."""
     cut = max(0, max(v.bit_length() for v in r) - 900)
     rough = np.array([float(v >> cut) for v in r])
     scale = math.frexp(float(np.abs(rough).max()))[1]
