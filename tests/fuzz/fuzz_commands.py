@@ -150,7 +150,7 @@ _WORK = dict.fromkeys(
     words("""
 gammabar.harness.gate.checkouts.checkout gammabar.harness.gate.compare.compare
 gammabar.harness.cli.maintenance._make gammabar.harness.cli.falsify._many
-gammabar.harness.cli.falsify._one gammabar.harness.margins._run gammabar.harness.run.engine.run
+gammabar.harness.cli.falsify._one gammabar.harness.margins.run gammabar.harness.run.engine.run
 gammabar.harness.power.matrix
 """),
     _would,
