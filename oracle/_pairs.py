@@ -88,21 +88,19 @@ def search_all(G, starts, means, sides, S, q, sizes, squares):  # type: ignore[n
 
 
 @njit(cache=True)
-def inverse_bound(A, error, R):  # type: ignore[no-untyped-def]
-    """Proved bounds (α, N) of ‖I − R B‖ and ‖B⁻¹‖ for all B near A; infinite if α < ½ is not sure.
-
-    `error` bounds Σ_j |B_ij − A_ij| for each i; nothing is assumed of R.
+def inverse_bound(A, R):  # type: ignore[no-untyped-def]
+    """Proved bounds (α, N) of ‖I − R A‖ and ‖A⁻¹‖, for any R; infinite if α < ½ is not sure.
 
     Notes
     -----
     The product R A of m terms, in any order of summation and with or without fused operations, has
-    entries that are off by at most (m + 1) u (|R| |A|)_ij and what underflows; subtracting one adds
-    a rounding; and R (B − A) adds Σ_k |R_ik| error_k. All bounds are sums of non-negative numbers,
-    whose own rounding _SAFETY covers. Comparisons are such that NaN fails them.
+    entries that are off by at most (m + 1) u (|R| |A|)_ij and what underflows, and subtracting one
+    adds a rounding. All bounds are sums of non-negative numbers, whose own rounding _SAFETY covers.
+    Comparisons are such that NaN fails them.
     """
     m = len(A)
     sizes = np.abs(R)
-    lost = (m + 2) * _ROUNDOFF * np.abs(A).sum(axis=1) + error
+    lost = (m + 2) * _ROUNDOFF * np.abs(A).sum(axis=1)
     off = np.abs(R @ A - np.eye(m)).sum(axis=1) + sizes @ lost
     rows = (off + m * (_UNDERFLOW * m + _ROUNDOFF)) * _SAFETY
     norms = sizes.sum(axis=1) * _SAFETY
@@ -176,7 +174,7 @@ def _solve_one(A, s, digits, shifts, rough, error):  # type: ignore[no-untyped-d
         C = np.linalg.inv(D)
     except Exception:  # singular
         return -1.0
-    _, bound = inverse_bound(D, np.zeros(size), C)
+    _, bound = inverse_bound(D, C)
     r = np.zeros(size, np.int64)
     r[s:] = 1
     if not bound < 2.0**60 or not _digits(A, C, r, digits, shifts):

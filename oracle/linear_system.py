@@ -91,7 +91,7 @@ class Inverse(NamedTuple):
 
 
 class System(ABC):
-    """The system of some rows; `sides` has the side of each row.
+    """The system of some rows; `sides` has the side of each row, and no side is without rows.
 
     Inner products are `unit` times integers of the system, of which c is one more: `border`.
     """
