@@ -100,6 +100,12 @@ def disturb(how: str, command: list[str], folder: Path, moment: float, size: int
     return f"Traceback: exit codes {wrong} of the other; {said}" if wrong else said
 
 
+def faulty(said: str) -> bool:
+    """Whether more than a sentence was said; before our first line, Python itself says more."""
+    ours = "Traceback" in said and ("/harness/" in said or "exit codes" in said)
+    return ours or "I/O error" in said
+
+
 def resumed(trials: int, how: str, rng: random.Random) -> Iterator[str]:
     """Disturb a run at random moments, let it go on, and yield what is wrong then."""
     began = time.monotonic()
@@ -116,7 +122,7 @@ def resumed(trials: int, how: str, rng: random.Random) -> Iterator[str]:
             out, more = again.communicate()
         name = f"{trial + 1} of {trials} {how}, after {moment:.2f} of {whole:.2f} s, {size} kB"
         print(f"{name}: {' '.join(said.splitlines()[-1:])}", flush=True)
-        if "Traceback" in said + more or "I/O error" in said:
+        if faulty(said) or "Traceback" in more:
             yield f"{name}: {said}{more}"
         elif again.returncode != 0 or answer(out) != truth:
             yield f"{name}: other results; {more}"
@@ -138,7 +144,8 @@ def others(trials: int, rng: random.Random) -> Iterator[str]:
         said = process.communicate()[1]
         name = f"{' '.join(OTHERS[number])}, interrupted after {moment:.2f} s"
         print(f"{name}: exit code {process.returncode}", flush=True)
-        if "Traceback" in said or process.returncode not in (0, 2, 130, -signal.SIGINT):
+        ended = process.returncode in (0, 2, 130, -signal.SIGINT) or "Traceback" in said
+        if faulty(said) or not ended:
             yield f"{name}: {said}"
 
 

@@ -261,3 +261,20 @@ def test_an_interrupted_oracle_says_what_it_knows(gammabar, monkeypatch):
     assert answer["exact"] is False
     assert answer["separable"]
     assert 0 < answer["gamma_lo"] <= 0.0813350899255159 <= answer["gamma_hi"] < 0.0813350900
+
+
+def test_an_interrupt_while_modules_are_imported_is_one_sentence(capsys, monkeypatch):
+    from gammabar.__main__ import main as start
+
+    class Interrupted:
+        def find_spec(self, name, *_):
+            if name == "gammabar.harness.cli":
+                raise KeyboardInterrupt
+
+    for name in [name for name in sys.modules if name.startswith("gammabar.harness.cli")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Interrupted(), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        start()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "gammabar: interrupted\n"
