@@ -364,7 +364,7 @@ def rational_point(
         below = rows.violated(point, *(level * found.total for level in levels))
         if not below:
             break
-        corral.append(below[0][1])
+        corral.append(below[0])
         begin = partial(_joined, found)
     order = np.argsort(found.support)
     numerators = [found.numerators[k] for k in order.tolist()]

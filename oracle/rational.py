@@ -186,14 +186,20 @@ class ExactRows(ABC):
         There is a threshold for each side.
         """
 
-    def violated(self, point: Point, *thresholds: Fraction) -> list[tuple[Fraction, int]]:
-        """Rows with ⟨a_i, w⟩ < threshold, by how much (negative) and lowest first.
+    def violated(self, point: Point, *thresholds: Fraction) -> list[int]:
+        """Rows with ⟨a_i, w⟩ < threshold, furthest below it relative to their length first.
 
-        There is a threshold for each side. Rows of the point itself are not tested.
+        There is a threshold for each side. Rows of the point itself are not tested. (By how much
+        alone, the longest rows would come first, and the short ones decide where w is.)
         """
-        outside = without(self.n, self.doubtful(point, *thresholds), point.rows).tolist()
-        scored = [(self.score(i, point) - thresholds[self.side[i]], i) for i in outside]
-        return sorted(pair for pair in scored if pair[0] < 0)
+        found: list[tuple[Fraction | float, int]] = []
+        for i in without(self.n, self.doubtful(point, *thresholds), point.rows).tolist():
+            below = thresholds[self.side[i]] - self.score(i, point)
+            if below > 0:
+                inner, unit = self.gram(np.array([i]))
+                square = int(inner[0, 0]) * unit
+                found.append((-below * below / square if square else -math.inf, i))
+        return [i for _, i in sorted(found)]
 
 
 def exact_rows(problem: Problem) -> ExactRows:

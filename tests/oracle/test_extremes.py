@@ -275,5 +275,5 @@ def test_filter_is_right_at_the_threshold(name):
         exact = {int(i): rows.score(int(i), point) for i in others}
         for i in rng.choice(others, 3):
             for threshold in (exact[int(i)], exact[int(i)] + abs(exact[int(i)]) * HAIR + HAIR):
-                found = {j for _, j in rows.violated(point, threshold) if j in exact}
+                found = {j for j in rows.violated(point, threshold) if j in exact}
                 assert found == {j for j, score in exact.items() if score < threshold}

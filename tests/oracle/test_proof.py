@@ -62,6 +62,14 @@ def test_a_wrong_candidate_is_repaired_or_refused(wrong):
             assert found.rounds > 1
 
 
+def test_rows_of_very_different_length_come_into_the_corral_in_a_good_order():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 30)) * 10.0 ** rng.uniform(80, 100, (50, 1))
+    truth = gb.solve(X, np.where(np.arange(50) % 2, 1, -1))
+    assert truth.separable
+    assert truth.rounds < 2 * len(truth.support)  # 26; 136 rounds if the longest rows come first
+
+
 def test_ties_are_left_to_rationals_unless_a_row_is_there_twice():
     X = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.0]])
     rows = exact_rows(gb.from_arrays(np.vstack([X, -X]), [1, 1, 1, -1, -1, -1]))
