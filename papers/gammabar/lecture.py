@@ -275,21 +275,22 @@ def _horizons(kind: Any) -> Iterator[Relation]:
     kind="probability",
 )
 def _sgd_draws(c):
-    r"""SGD draws its indices uniformly and independently: all pairs of consecutive indices are
-    equally likely.
+    r"""SGD draws its indices uniformly and independently: each index and each pair of consecutive
+    indices is as frequent as it is likely.
 
-    $\mathbb{P}(i_t = i, i_{t+1} = j) = \frac{1}{n^2}$
+    $\mathbb{P}(i_t = i) = \frac{1}{n}, \quad \mathbb{P}(i_t = i, i_{t+1} = j) = \frac{1}{n^2}$
 
-    Frequencies of pairs in a number of draws fixed in advance; a right solver fails with
-    probability at most CHANCE (Hoeffding, and a union over the n² pairs). What the solver says it
-    drew must be the one row along which it has moved: the rows are e_1, …, e_n, and the gradient of
-    the logistic loss never vanishes."""
-    n, pairs = 4, 4000
+    Frequencies in a number N of draws fixed in advance; a right solver fails with probability at
+    most CHANCE (Chernoff: N times the relative entropy of a frequency to its probability is more
+    than x with probability 2e⁻ˣ at most; and a union over indices and over the pairs that begin at
+    even and at odd t). What the solver says it drew must be the one row along which it has moved:
+    the rows are e_1, …, e_n, and the gradient of the logistic loss never vanishes."""
+    n, steps = 4, 24000
     problem = DenseProblem(np.eye(n), np.ones(n, dtype=int))
     options = {"distance": 1.0, "lipschitz": 1.0, "loss": "logistic"}
     solver = steered(solver_of(c), horizon=100, indices=None, **options)
-    run = run_of(c, "SGD", solver, problem, c.rng(), 2 * pairs + 1)
-    if len(run) <= 2 * pairs:
+    run = run_of(c, "SGD", solver, problem, c.rng(), steps + 1)
+    if len(run) <= steps:
         yield fact(False, f"the run ends after {len(run)} iterates")
         return
     drawn = []
@@ -299,11 +300,20 @@ def _sgd_draws(c):
             what = "the index that is said is that of the row along which w_t moves"
             yield fact(False, what, where=f"t = {it.t + 1}")
             return
-    counts = Counter(zip(drawn[::2], drawn[1::2], strict=True))
-    spread = sqrt(log(number(2 * n * n) / number(CHANCE)) / (2 * pairs))
-    for pair in product(range(n), range(n)):
-        gap = abs(number(counts[pair]) / pairs - number(1) / n**2)
-        yield at_most(gap, spread, "|frequency − 1/n²| ≤ Hoeffding's bound", where=f"pair {pair}")
+    pairs = list(pairwise(drawn))
+    samples = {"index": [(i,) for i in drawn], "even pair": pairs[::2], "odd pair": pairs[1::2]}
+    bound = log(number(2 * (n + 2 * n * n)) / number(CHANCE))
+    for name, sample in samples.items():
+        counts = Counter(sample)
+        for one in product(range(n), repeat=len(sample[0])):
+            distance = _relative_entropy(counts[one], len(sample), n ** len(one))
+            yield at_most(distance, bound, "N D(frequency ‖ probability)", where=f"{name} {one}")
+
+
+def _relative_entropy(count: int, trials: int, outcomes: int) -> Number:
+    """N D(f ‖ p) of a frequency f = count/N to the probability p = 1/outcomes."""
+    sides = ((count, number(1) / outcomes), (trials - count, 1 - number(1) / outcomes))
+    return total(k * log(k / (trials * p)) for k, p in sides if k)
 
 
 # Kernel ridge regression

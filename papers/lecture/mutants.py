@@ -26,6 +26,12 @@ the heavy ball, for which no such rate is proved.
 sgd/last-term-never-drawn: Indices are drawn from 0, …, n − 2: E v_t is not ∇f(w_t), so another
 function is minimised.
     rng.integers(n) → rng.integers(max(1, n - 1))
+sgd/one-term-too-often: Index 0 is drawn 10 % too often: E v_t is not ∇f(w_t).
+    rng.integers(n) → rng.integers(n) if (n - 1) * rng.random() > 0.1 else 0
+sgd/without-replacement: Each epoch goes through a random permutation: the draws are uniform, but
+not independent.
+    (int(rng.integers(n)) for _ in repeat(None))
+    → (int(i) for _ in repeat(None) for i in rng.permutation(n))
 sgd/step-forgets-the-horizon: η = B/ρ, without 1/√T: the noise of the steps does not fall with T.
     (rho * math.sqrt(self.horizon)) → rho
 sgd/step-falls-too-fast: η = B/(ρT) in place of B/(ρ√T): T steps of B/(ρT) go no further than B, and

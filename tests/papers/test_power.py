@@ -436,15 +436,6 @@ STEPS = {
 }
 
 
-class Shuffled(SGD):
-    """Without replacement: uniform, but not independent."""
-
-    def _draws(self, n, rng):
-        if self.indices is not None:
-            return super()._draws(n, rng)
-        return (int(i) for _ in count() for i in rng.permutation(n))
-
-
 LECTURE = [
     *((i, m.make(), data) for m in LINES.mutants for i, data in STEPS[m.solver]),
     *(
@@ -452,7 +443,6 @@ LECTURE = [
         for m in LINES.mutants
         if m.name.endswith(("short", "infinite"))
     ),
-    pytest.param("gb.lec.sgd.draws", Shuffled(), "", marks=pytest.mark.full),
 ]
 
 
@@ -480,7 +470,7 @@ accelerated-gradient-descent/otherwise: It says less: right.
     ("statement", "solver", "problem"),
     [
         *((i, m.make(), "") for m in OTHERWISE.mutants for i, _ in STEPS[m.solver][:1]),
-        ("gb.lec.sgd.step", Shuffled(), ""),
+        ("gb.lec.sgd.step", mutants()["sgd/without-replacement"].make(), ""),
         ("gb.lec.adaboost.step", AdaBoost(first_stump), ""),
         # The exit of SNKP is below the margin, so that Theorem 1 speaks.
         *(("rp.thm1", name, RBF) for name in ("snkp", "snkp:epsilon=0.1")),
