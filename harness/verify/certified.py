@@ -42,10 +42,19 @@ from gammabar.oracle.rational import (
     exact_rows,
     has_exact_kernel,
     integer_rows,
+    largest,
     largest_norm,
     squared_norms,
 )
-from gammabar.problems import KernelProblem, MulticlassProblem, Problem, ProblemError
+from gammabar.problems import (
+    DenseProblem,
+    KernelProblem,
+    MulticlassProblem,
+    Problem,
+    ProblemError,
+    SparseProblem,
+)
+from gammabar.problems.points import is_sparse
 from gammabar.problems.rounding import length, rounding_of, taxicab
 
 Floats = NDArray[np.float64]
@@ -201,12 +210,41 @@ class LinearSpace(_Space):
     def exact_scores(self, w: Floats, rows: NDArray[np.int64]) -> list[Number]:
         """⟨a_i, w⟩ for some rows."""
         factor = self.unit_factor
+        if self._bits > 7 and np.isfinite(w).all():
+            return [score * factor for score in self._whole_scores(w, rows)]
         values = [arb(v) for v in w.tolist()]
         if len(rows) == self.n and self.n * self.dimension <= _MATRIX:
             matrix = self._at_precision("matrix", self._matrix)
             scores = (matrix * arb_mat(self.dimension, 1, values)).entries()
             return [score * factor for score in scores]
         return [total(x * values[j] for j, x in self._row(int(i))) * factor for i in rows]
+
+    @cached_property
+    def _bits(self) -> int:
+        """Doubles round no sum of products of a row with integers of at most so many bits; 0 if
+        rows are no integers, or few enough to be kept as a matrix."""
+        problem = self.problem
+        known = isinstance(problem, DenseProblem | SparseProblem)
+        if not known or self.n * self.dimension <= _MATRIX:
+            return 0
+        values = problem.X.data if is_sparse(problem.X) else problem.X
+        if values.dtype.kind not in "iu":
+            return 0
+        return 53 - int(largest(values) * self.dimension).bit_length()
+
+    def _whole_scores(self, w: Floats, rows: NDArray[np.int64]) -> list[Number]:
+        """The same for rows of integers, in the units of the data: w is cut into `_bits` each."""
+        data, scores = self.problem.raw(), [arb(0)] * len(rows)
+        exponent = int(np.frexp(np.abs(w).max())[1])
+        while w.any():
+            exponent -= self._bits
+            part = np.rint(np.ldexp(w, -exponent))
+            # Exact: a multiple of the unit in the last place of w, and no larger than w.
+            w = w - np.ldexp(part, exponent)
+            unit = arb(2) ** exponent
+            products = data.some_scores(rows, part).tolist()
+            scores = [s + unit * v for s, v in zip(scores, products, strict=True)]
+        return scores
 
     def exact_inner(self, u: Floats, v: Floats) -> Number:
         """⟨u, v⟩."""

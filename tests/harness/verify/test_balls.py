@@ -20,6 +20,7 @@ from flint import arb, fmpq
 from hypothesis import given, settings, strategies as st
 
 import gammabar.problems.points as points_module
+from gammabar.harness.verify import certified
 from gammabar.harness.verify.certified import Vec, space_of, weighted_sum
 from gammabar.harness.verify.context import Case
 from gammabar.harness.verify.identities import LogisticWeights, combination
@@ -447,6 +448,32 @@ def test_level_zero_balls_contain_the_truth(way, monkeypatch):
         assert [what for what, fine in checks(seed) if not fine] == []
 
     check()
+
+
+@pytest.mark.parametrize("dtype", ["bool", *INTEGERS])
+@pytest.mark.parametrize("scale", ["ordinary", "mixed", "tiny", "huge"])
+def test_exact_scores_of_integers(dtype, scale, monkeypatch):
+    """Products in doubles that round nothing say what sums of balls over the entries say."""
+    monkeypatch.setattr(certified, "_MATRIX", 0)
+    rng = np.random.default_rng(len(dtype))
+    for n, d in [(1, 1), (3, 4), (10, 24)]:
+        X, w = points(rng, (n, d), scale, dtype), doubles(rng, (d,), scale)
+        problem = DenseProblem(X, rng.choice([-1, 1], size=n))
+        sparse = SparseProblem(scipy.sparse.csr_matrix(X), problem.y)
+        for view in (problem, problem.unit(), sparse):
+            space, slow = space_of(view), space_of(view)
+            slow._bits = 0
+            assert (space._bits > 7) == ("64" not in dtype)
+            with working(BITS):
+                truth = Truth(view).scores(w)
+                size = space.radius * sum((abs(arb(v)) for v in w.tolist()), arb(0))
+            for rows in (np.arange(n), np.array([n - 1])):
+                with working(LEVELS[1]):
+                    both = space.exact_scores(w, rows), slow.exact_scores(w, rows)
+                for i, found, wanted in zip(rows, *both, strict=True):
+                    assert found.overlaps(wanted)
+                    assert found.overlaps(truth[i])
+                    assert found.rad() <= wanted.rad() + size * arb(2) ** -300
 
 
 def test_a_mean_whose_weights_all_underflow():
