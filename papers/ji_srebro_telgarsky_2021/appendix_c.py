@@ -27,7 +27,16 @@ def _lemma_c2(it, c):
     return [at_most(gap, bound, "φ(μ_t) − φ(q̄) ≤ 4ρ D(q̄, q_0)/(t+1)²"), *it.once(said)]
 
 
-@jst.identity("lemC.3", "Lemma C.3", BOTH, starts_at_one, proper_step, Sequences, instances=LAMBDAS)
+@jst.identity(
+    "lemC.3",
+    "Lemma C.3",
+    BOTH,
+    starts_at_one,
+    proper_step,
+    Sequences,
+    Momentum,
+    instances=LAMBDAS,
+)
 def _lemma_c3(it, c):
     r"""The primal iterate moves by momentum: w_{t+1} = w_t − θ_t/ρ (g_t + Zᵀq_t) with the recursive
     g_t, and Zᵀμ_t = λ_{t−1}(g_{t−1} + Zᵀq_t); for λ_t = 2/(t+2) the factor is t/(t+1), g_t is Σ
@@ -41,26 +50,26 @@ def _lemma_c3(it, c):
 
     With what its proof shows of ν_t, g_t = Zᵀ(ν_t/λ_t − q_t), and the start μ_0 = q_0 of eq. (B.1).
     What a solver says of g_t, μ_t and ν_t must be what follows from its iterates."""
-    seen, t = c.history(Sequences), it.t
-    now, past = seen.now, seen.before
+    seen, momentum, t = c.history(Sequences), c.history(Momentum), it.t
+    now, past, g = seen.now, seen.before, momentum.g
     lam = float(now.lam)
     yield from it.once(said)
     if it.momentum is not None:
         what = "g_t is that of the iterates"
-        yield told(it.once(claimed_momentum), now.g, what, seen.momentum_drift)
-    rest = weighted_sum(1.0, now.nu, -lam, now.g, -lam, now.pull)
+        yield told(it.once(claimed_momentum), g, what, seen.momentum_drift)
+    rest = weighted_sum(1.0, now.nu, -lam, g, -lam, now.pull)
     yield zero(rest, now.nu, "‖Zᵀν_t − λ_t (g_t + Zᵀq_t)‖ = 0")
     if past is None:
         return
     yield it.once(step_follows)
     last = float(past.lam)
-    rest = weighted_sum(1.0, now.mu, -last, past.g, -last, now.pull)
+    rest = weighted_sum(1.0, now.mu, -last, momentum.last, -last, now.pull)
     yield zero(rest, now.mu, "‖Zᵀμ_t − λ_{t−1} (g_{t−1} + Zᵀq_t)‖ = 0")
     if accelerated(c) is None:
-        yield fact(now.beta * (t + 1) == t, "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
+        yield fact(momentum.beta * (t + 1) == t, "λ_{t−1}(1 − λ_t)/λ_t = t/(t+1)")
         what = "‖g_t − Σ_{j≤t} j/(t+1) Zᵀq_j‖ = 0"
-        yield same(now.g, now.weighted, what, factor=1 / (t + 1))
-        yield same(now.mu, now.g, "‖Zᵀμ_t − 2g_t/t‖ = 0", factor=2 / t)
+        yield same(g, momentum.weighted, what, factor=1 / (t + 1))
+        yield same(now.mu, g, "‖Zᵀμ_t − 2g_t/t‖ = 0", factor=2 / t)
 
 
 @followed.bound("lemC.7", "Lemma C.7", SMOOTH, starts_at_one, slower=NO_MOMENTUM, instances=LAMBDAS)
@@ -124,16 +133,17 @@ def _lemma_c11(it, c):
         yield at_most(it.norm, bound, what)
 
 
-@followed.identity("lemC.12.identity", "Lemma C.12, first claim", FULL)
+@followed.identity("lemC.12.identity", "Lemma C.12, first claim", FULL, Momentum)
 def _lemma_c12_identity(it, c):
     r"""w_t is (Zᵀq_t − Zᵀq_0 − Σ_{j<t} Zᵀμ_{j+1}/λ_j)/ρ.
 
     $w_t = \frac{1}{\rho} Z^\top q_t - \frac{1}{\rho} Z^\top q_0 - \sum_{j=0}^{t-1}
     \frac{1}{\rho\lambda_j} Z^\top\mu_{j+1}$"""
     seen, what = c.history(Sequences), "‖w_t − (Zᵀq_t − Zᵀq_0 − Σ Zᵀμ_{j+1}/λ_j)/ρ‖ = 0"
-    part, first, pull = 1 / seen.rho, seen.first.pull, seen.now.pull
-    rest = weighted_sum(1.0, it.here, -part, first, part, pull, -part, seen.next_sum)
-    return [zero(rest, it.here, what, seen.rounding), *it.once(said)]
+    part, first, momentum = 1 / seen.rho, seen.first.pull, c.history(Momentum)
+    pull, sum_ = seen.now.pull, momentum.next_sum
+    rest = weighted_sum(1.0, it.here, -part, first, part, pull, -part, sum_)
+    return [zero(rest, it.here, what, momentum.rounding), *it.once(said)]
 
 
 @_sums.bound(

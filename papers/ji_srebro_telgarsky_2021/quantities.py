@@ -219,33 +219,25 @@ def psi_of(it: View) -> Number:
 
 @dataclass(slots=True)  # not frozen: that costs microseconds, at every iterate
 class _At:
-    """The sequences at one t: w_t, Aᵀq_t, Aᵀμ_t, Aᵀν_t, minus g_t, and Σ_{j≤t} j Aᵀq_j.
-
-    `step` is θ_t/ρ (g_t + Aᵀq_t), which w_{t+1} − w_t should be; `inverse` is 1/λ_t, and `beta` is
-    λ_{t−1}(1 − λ_t)/λ_t, which is 0 at the start.
-    """
+    """The sequences at one t: w_t, Aᵀq_t, Aᵀμ_t, Aᵀν_t; `inverse` is 1/λ_t, `rest` is 1 − λ_t."""
 
     it: View
     pull: Vec
     mu: Vec
     nu: Vec
-    g: Vec
-    weighted: Vec
-    step: Vec
     inverse: Number
     mu_square: Number
     nu_norm: Number
     lam: Fraction
-    beta: Fraction
+    rest: Fraction
     theta: float
 
 
 class Sequences:
-    """μ_t, ν_t and g_t of Section 3.2 and Appendix C, followed along a run.
+    """μ_t and ν_t of Section 3.2 and Appendix C, followed along a run.
 
         ν_t     = (1 − λ_t) μ_t + λ_t q_t              μ_0 = q_0
         μ_{t+1} = (1 − λ_t) μ_t + λ_t q_{t+1}
-        g_t     = λ_{t−1}(1 − λ_t)/λ_t (g_{t−1} + Aᵀq_t)        g_0 = 0
 
     with q_t = ∇ψ(−A w_t) for the iterates w_t that were delivered, whatever the solver says about
     them. Only Aᵀq_t, Aᵀμ_t and Aᵀν_t are needed, vectors as long as w, so that following a run
@@ -255,11 +247,11 @@ class Sequences:
     is ψ(Zw_0), and there are these sums over j < t:
 
         inverses    1/λ_j           lengths       ‖Zᵀν_j‖/λ_j       nu_squares    ‖Zᵀν_j‖²/λ_j
-        next_sum    Aᵀμ_{j+1}/λ_j   next_lengths  ‖Zᵀμ_{j+1}‖/λ_j   next_squares  ‖Zᵀμ_{j+1}‖²/λ_j
+        next_lengths  ‖Zᵀμ_{j+1}‖/λ_j                    next_squares  ‖Zᵀμ_{j+1}‖²/λ_j
         mu_squares  (1/λ_{j−1}² − (1 − λ_j)/λ_j²) ‖Zᵀμ_j‖², for j > 0
 
     `drift` bounds how far Aᵀq_t may be off in a solver that carries the scores A w_t along by
-    addition, and `rounding` how far rounding in the steps may have moved w_t in a right solver.
+    addition.
     """
 
     def __init__(self, case: Case) -> None:
@@ -268,27 +260,19 @@ class Sequences:
         self.before: Any = None
         self.inverses = self.lengths = self.nu_squares = number(0)
         self.mu_squares = self.next_lengths = self.next_squares = number(0)
-        self.drift = self.rounding = self._scores = 0.0
+        self.drift = self._scores = 0.0
 
     def update(self, it: View) -> None:
         case, t, past = self.case, it.t, self.now
         lam, pull = mixing(case, t), self._pull(it)
-        rest, beta, theta = 1 - lam, Fraction(0), float(step(case, t))
+        rest, theta = 1 - lam, float(step(case, t))
         if past is None:
-            none = pull * 0.0
-            mu, g, weighted = pull, none, none
-            self.start, self.next_sum = psi_of(it), none
+            mu, self.start = pull, psi_of(it)
         else:
-            beta = past.lam * rest / lam
-            mu = weighted_sum(float(1 - past.lam), past.mu, float(past.lam), pull)
-            g = weighted_sum(float(beta), past.g, float(beta), pull)
-            weighted = weighted_sum(1.0, past.weighted, float(t), pull)
+            mu = weighted_sum(float(past.rest), past.mu, float(past.lam), pull)
         nu = weighted_sum(float(rest), mu, float(lam), pull)
-        length, norm = theta / self.rho, mu.norm()
-        move = weighted_sum(length, g, length, pull)
-        square, inverse = norm * norm, number(1 / lam)
-        numbers = inverse, square, nu.norm(), lam, beta, theta
-        self.now = _At(it, pull, mu, nu, g, weighted, move, *numbers)
+        norm, inverse = mu.norm(), number(1 / lam)
+        self.now = _At(it, pull, mu, nu, inverse, norm * norm, nu.norm(), lam, rest, theta)
         if past is None:
             self.first = self.now
         else:
@@ -316,11 +300,8 @@ class Sequences:
         if past.it.t:
             last = self.before.inverse
             self.mu_squares += (last * last - inverse * (inverse - 1)) * past.mu_square
-        self.next_sum = weighted_sum(1.0, self.next_sum, float(inverse), self.now.mu)
         self.next_lengths += inverse * norm
         self.next_squares += inverse * self.now.mu_square
-        reach = past.step.size() + self.now.it.here.reach()
-        self.rounding += 4 * (past.step.err + self.step_drift(past)) + roundoff(reach)
 
     def step_drift(self, at: _At) -> float:
         """The drift of θ_t/(ρλ_t) Aᵀν_t, which a step is."""
@@ -330,6 +311,33 @@ class Sequences:
     def momentum_drift(self) -> float:
         """The drift of g_t = Aᵀν_t/λ_t − Aᵀq_t."""
         return self.drift * float(self.now.inverse + 1)
+
+
+class Momentum:
+    """g_t = β_t (g_{t−1} + Aᵀq_t) with β_t = λ_{t−1}(1 − λ_t)/λ_t and g_0 = 0, beside `Sequences`.
+
+    `last` is g_{t−1}, and `step` is θ_{t−1}/ρ (g_{t−1} + Aᵀq_{t−1}), which w_t − w_{t−1} should be.
+    `weighted` is Σ_{j≤t} j Aᵀq_j and `next_sum` is Σ_{j<t} Aᵀμ_{j+1}/λ_j; `rounding` bounds how far
+    rounding in the steps may have moved w_t in a right solver.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self._seen: Sequences = case.history(Sequences)
+        self.rounding = 0.0
+
+    def update(self, it: View) -> None:
+        seen, now, past = self._seen, self._seen.now, self._seen.before  # `Sequences` comes first
+        if past is None:
+            self.g = self.weighted = self.next_sum = now.pull * 0.0
+            return
+        self.beta = past.lam * now.rest / now.lam
+        beta, length, self.last = float(self.beta), past.theta / seen.rho, self.g
+        self.step = weighted_sum(length, self.last, length, past.pull)
+        self.g = weighted_sum(beta, self.last, beta, now.pull)
+        self.weighted = weighted_sum(1.0, self.weighted, float(it.t), now.pull)
+        self.next_sum = weighted_sum(1.0, self.next_sum, float(past.inverse), now.mu)
+        reach = self.step.size() + it.here.reach()
+        self.rounding += 4 * (self.step.err + seen.step_drift(past)) + roundoff(reach)
 
 
 def said(it: View, case: Case) -> list[Relation]:
@@ -363,7 +371,8 @@ def step_follows(it: View, case: Case) -> Relation:
     """That w_t is the step from w_{t−1}, for t ≥ 1."""
     seen: Sequences = case.history(Sequences)
     past, what = seen.before, "w_t − w_{t−1} = −θ_{t−1}/ρ (g_{t−1} + Zᵀq_{t−1})"
-    return moved(it.here, past.it.here, past.step, what, seen.step_drift(past))
+    step = case.history(Momentum).step
+    return moved(it.here, past.it.here, step, what, seen.step_drift(past))
 
 
 # Optima in rational arithmetic

@@ -36,10 +36,11 @@ def _momentum_follows(it: View, case: Case) -> Relation:
     """That the momentum which the solver claims is Σ_j j/(t+1) Aᵀq_j, for λ_t = 2/(t + 2)."""
     seen: Sequences = case.history(Sequences)
     what, drift = "g_t = Σ_j j/(t+1) Zᵀq_j", seen.momentum_drift
-    return same(it.once(claimed_momentum), seen.now.weighted, what, drift, 1 / (it.t + 1))
+    weighted = case.history(Momentum).weighted
+    return same(it.once(claimed_momentum), weighted, what, drift, 1 / (it.t + 1))
 
 
-@followed.bound("thm3.1.2", "Theorem 3.1(2)", THEOREM_3_1, slower=PLAIN_AVERAGE)
+@followed.bound("thm3.1.2", "Theorem 3.1(2)", THEOREM_3_1, Momentum, slower=PLAIN_AVERAGE)
 def _squared_margin(it, c):
     r"""4‖g_t‖²/t² − 8 ln n/(t+1)² ≤ γ̄² ≤ 4‖g_t‖²/t² for all t ≥ 1, for any data.
 
@@ -49,7 +50,7 @@ def _squared_margin(it, c):
     t, g = it.t, it.once(claimed_momentum)
     if isinstance(g, Relation):
         return [g]
-    length = c.history(Sequences).now.g.norm() if g is None else g.norm(exact=it.level > 0)
+    length = c.history(Momentum).g.norm() if g is None else g.norm(exact=it.level > 0)
     top, square = 4 * length * length / t**2, c.gamma_squared
     return [
         *([] if g is None else [it.once(_momentum_follows)]),
@@ -237,7 +238,7 @@ def _dual_rate(it, c):
         yield same(mu, now.mu, "Zᵀμ_t is that of the iterates", c.history(Sequences).drift)
 
 
-@_any_lambda.identity("lem3.4.primal", "Lemma 3.4, first display", proper_step)
+@_any_lambda.identity("lem3.4.primal", "Lemma 3.4, first display", proper_step, Momentum)
 def _primal_step(it, c):
     r"""w_{t+1} = w_t − θ_t (g_t + Zᵀq_t) for all t ≥ 0, where g_0 = 0 and g_t = λ_{t−1}(1 −
     λ_t)/λ_t (g_{t−1} + Zᵀq_t); λ_0 = 1.
@@ -249,7 +250,7 @@ def _primal_step(it, c):
     return it.once(step_follows) if it.t else fact(not it.w.any(), "w_0 = 0")
 
 
-@_run.identity("lem3.4.momentum", "Lemma 3.4, closed form of g_t", accelerated)
+@_run.identity("lem3.4.momentum", "Lemma 3.4, closed form of g_t", accelerated, Momentum)
 def _momentum_is_a_sum(it, c):
     r"""g_t = Σ_{j=1}^t j/(t+1) Zᵀq_j for λ_t = 2/(t+2), that is λ_{t−1}(1−λ_t)/λ_t = t/(t+1).
 
@@ -264,7 +265,7 @@ def _momentum_is_a_sum(it, c):
             return nu
         g = weighted_sum((it.t + 2) / 2, nu, -1.0, it.pull)  # 1/λ_t = (t + 2)/2
         what, drift = "g_t = Σ_j j/(t+1) Zᵀq_j", seen.momentum_drift
-        return same(g, seen.now.weighted, what, drift, 1 / (it.t + 1))
+        return same(g, c.history(Momentum).weighted, what, drift, 1 / (it.t + 1))
     it.claim("momentum")
     return it.once(_momentum_follows)
 
@@ -293,7 +294,7 @@ def _mu_is_weights(it, c):
     return same(mu, softmax_vector(it), "Zᵀμ_t = 2q_t/t", factor=-2 / it.t)
 
 
-@_means.identity("lem3.4.mu.fixed", "Lemma 3.4, last line, with g_t for q_t")
+@_means.identity("lem3.4.mu.fixed", "Lemma 3.4, last line, with g_t for q_t", Momentum)
 def _mu_is_momentum(it, c):
     r"""Zᵀμ_t = 2g_t/t for all t ≥ 1 and λ_t = 2/(t+2).
 
@@ -302,7 +303,7 @@ def _mu_is_momentum(it, c):
     seen, what = c.history(Sequences), "Zᵀμ_t = 2g_t/t"
     if "mu" in it.extra:
         mu = claimed_pull(it, it.extra["mu"], "μ_t")
-        return same(mu, seen.now.g, what, seen.drift, 2 / it.t)
+        return same(mu, c.history(Momentum).g, what, seen.drift, 2 / it.t)
     it.claim("momentum")
     return same(seen.now.mu, it.once(claimed_momentum), what, seen.drift, 2 / it.t)
 
@@ -333,7 +334,7 @@ def _norm_grows(it, c):
     return at_most(c.gamma * c.history(Sequences).inverses, it.norm, "Σ_j γ̄/λ_j ≤ ‖w_t‖")
 
 
-@_full.bound("lem3.6.upper", "Lemma 3.6, second inequality")
+@_full.bound("lem3.6.upper", "Lemma 3.6, second inequality", Momentum)
 def _norm_is_bounded(it, c):
     r"""‖w_t‖ ≤ Σ_{j<t} ‖Zᵀν_j‖/λ_j for θ_t = 1.
 
@@ -343,9 +344,8 @@ def _norm_is_bounded(it, c):
     decides that for steps in doubles, so the bound is widened by their rounding, which is some
     10⁻¹² of it.
     At rest: it bounds ‖w_t‖ from above, and the bound grows"""
-    seen, what = c.history(Sequences), "‖w_t‖ ≤ Σ_j ‖Zᵀν_j‖/λ_j"
-    bound = seen.lengths
-    rounding = seen.rounding + 2 * float(bound.rad())
+    bound, what = c.history(Sequences).lengths, "‖w_t‖ ≤ Σ_j ‖Zᵀν_j‖/λ_j"
+    rounding = c.history(Momentum).rounding + 2 * float(bound.rad())
     return nearly(it.norm, bound, what, rounding=rounding, size=size_of(bound))
 
 
