@@ -223,7 +223,7 @@ class _Run:
         if it.t < EARLY:
             self.case.early.append(it.w)  # a copy of our own
         for kind, last in list(self.histories.items()):
-            if it.t <= last:
+            if it.t <= last and kind in self.histories:
                 self._tell(kind, it)
         self._see(it)
         self.vacuity.see(it)
@@ -252,13 +252,15 @@ class _Run:
         try:
             self.case.history(kind).update(it)
         except (Fault, Unclaimed) as ended:
-            del self.histories[kind]
             for check in self.checks:
                 if not check.done and kind in check.statement.history:
                     if isinstance(ended, Unclaimed):
                         check.drop(str(ended))
                     else:
                         check.fail(ended.failure, str(ended))
+            # Others may read this one.
+            needed = {k for c in self.checks if not c.done for k in c.statement.history}
+            self.histories = {k: t for k, t in self.histories.items() if k in needed}
         except ProblemError:
             raise
         except Exception as error:
