@@ -301,7 +301,8 @@ def _sgd_draws(c):
             yield fact(False, what, where=f"t = {it.t + 1}")
             return
     pairs = list(pairwise(drawn))
-    samples = {"index": [(i,) for i in drawn], "even pair": pairs[::2], "odd pair": pairs[1::2]}
+    samples: dict[str, list[Any]] = {"index": [(i,) for i in drawn]}
+    samples |= {"even pair": pairs[::2], "odd pair": pairs[1::2]}
     bound = log(number(2 * (n + 2 * n * n)) / number(CHANCE))
     for name, sample in samples.items():
         counts = Counter(sample)
