@@ -250,13 +250,15 @@ def stages(quiet: bool = False) -> Iterator[Stage]:
 
 
 @contextmanager
-def bar(total: int, what: str, quiet: bool = False) -> Iterator[Stage]:
-    """Yield a function to be called with a word about each finished piece of work."""
+def bar(total: int | None, what: str, quiet: bool = False) -> Iterator[Stage]:
+    """Yield a function to be called with a word about each finished piece of work.
+
+    Without a total it is not yet known how many there are."""
     if quiet:
         yield lambda text: None
     elif not sys.stderr.isatty():
-        tell, done = _now_and_then(), count(1)
-        yield lambda text: tell(f"{next(done)} of {total} {what}: {text}")
+        tell, done, of = _now_and_then(), count(1), "" if total is None else f" of {total}"
+        yield lambda text: tell(f"{next(done)}{of} {what}: {text}")
     else:
         from rich.markup import escape
         from rich.progress import Progress

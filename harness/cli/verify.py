@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,7 @@ from gammabar.harness.cli.command import (
     what,
     write,
 )
-from gammabar.harness.screen import bar, counted, print_json, say, stages
+from gammabar.harness.screen import bar, counted, print_json, say
 
 if TYPE_CHECKING:
     from gammabar.harness.run.engine import Request, Tell
@@ -109,13 +110,15 @@ def verify_command(o: Any) -> int:
     with ExitStack() as stack:
         store = stack.enter_context(Store(path)) if path is not None else None
         requests = _requests_of(o)
-        request, tasks = requests[0], _plan_of(requests)
-        with _bar(len(tasks)) as tell, _interruptible(store, len(tasks)):
+        request, parts = requests[0], _plan_of(requests)
+        planned = list(islice(parts, 2))
+        total = len(planned[0]) if len(planned) == 1 else None
+        with _bar(total) as tell, _interruptible(store, total):
             if store is not None:
                 store.sign(origin())
-            results = run_tasks(
-                tasks, jobs=o.jobs, dask=o.dask, store=store, resume=o.resume, tell=tell
-            )
+            how: Any = {"jobs": o.jobs, "dask": o.dask, "store": store, "resume": o.resume}
+            work = chain(planned, parts)
+            results = [result for part in work for result in run_tasks(part, tell=tell, **how)]
         results = telling(results, asked=request.names, each_problem=bool(request.problems))
         if o.strict:
             results = strictly(results, _excused)
@@ -170,18 +173,19 @@ def _report(results: list[Result], store: Store, folder: Path) -> None:
 
 
 @contextmanager
-def _interruptible(store: Store | None, total: int) -> Iterator[None]:
+def _interruptible(store: Store | None, total: int | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
         if store is not None:
-            done = f"{store.written} of {total} runs are now in {store.path}"
+            of = "" if total is None else f" of {total}"
+            done = f"{store.written}{of} runs are now in {store.path}"
             say(f"gammabar: {done}; go on with --resume", err=True)
         raise
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Tell]:
+def _bar(total: int | None) -> Iterator[Tell]:
     """The verdicts so far on stderr: a bar on a terminal, a line now and then in a pipe."""
     from gammabar.harness.verify.verdict import Expectation
 
@@ -260,22 +264,25 @@ def _requests_of(o: Any) -> list[Request]:
     ]
 
 
-def _plan_of(requests: list[Request]) -> list[Task]:
-    """The tasks of all requests. What is wrong with the data is said once, before anything runs."""
+def _plan_of(requests: list[Request]) -> Iterator[list[Task]]:
+    """The tasks of all requests, in parts; what is wrong with the data is said before the first."""
     from gammabar.harness.registry import find_statements
-    from gammabar.harness.run.engine import make_plan
+    from gammabar.harness.run.engine import make_plan, plan_in_parts
     from gammabar.harness.verify.parameters import PREFIX, read as read_inputs
     from gammabar.problems.specs import open_once
 
-    with stages(quiet=requests[0].random is None) as tell:
-        tasks = [task for request in requests for task in make_plan(request, tell)]
+    if requests[0].random is not None:
+        for request in requests:
+            yield from plan_in_parts(request)
+        return
+    tasks = [task for request in requests for task in make_plan(request)]
     for text in requests[0].problems:
         if not text.startswith(PREFIX):
             open_once(text)
             continue
         for statement in find_statements(requests[0].statements):
             read_inputs(statement.inputs, text)
-    return tasks
+    yield tasks
 
 
 def _with_file(request: Request, file: str) -> Request:

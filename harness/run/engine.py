@@ -115,23 +115,33 @@ PROBLEMS = (
 )
 
 
-def make_plan(request: Request, tell: Callable[[str], None] = lambda text: None) -> list[Task]:
-    """The tasks of a plan, without duplicates; problems stay together.
+#: So many random trials are planned before their runs begin.
+PART = 500
 
-    `tell` hears how many random runs have been planned.
-    """
+
+def make_plan(request: Request) -> list[Task]:
+    """The tasks of a plan, without duplicates; problems stay together."""
+    return [task for part in plan_in_parts(request) for task in part]
+
+
+def plan_in_parts(request: Request) -> Iterator[list[Task]]:
+    """The same in parts, of which random trials have many: some run before others are planned."""
     chosen = _chosen(request)
-    if request.random is not None:
-        tasks = list(_at_random(request, chosen, tell))
+    if request.random is None:
+        tasks = iter([*_plan_without_run(request, chosen), *_plan_with_run(request, chosen)])
     else:
-        tasks = [*_plan_without_run(request, chosen), *_plan_with_run(request, chosen)]
-    if not tasks:
-        raise ProblemError(_nothing(request))
+        tasks = _at_random(request, chosen)
+    size = None if request.random is None else PART
+    parts = iter(lambda: list(islice(tasks, size)), [])
     more: Any = {"limit": request.limit, "papers": request.papers, "depends": request.depends}
-    by_problem: dict[str, list[Task]] = {}
-    for task in tasks:
-        by_problem.setdefault(task.run.problem, []).append(_missing(replace(task, **more)))
-    return [task for some in by_problem.values() for task in some]
+    part: list[Task] = []
+    for part in parts:
+        by_problem: dict[str, list[Task]] = {}
+        for task in part:
+            by_problem.setdefault(task.run.problem, []).append(_missing(replace(task, **more)))
+        yield [task for some in by_problem.values() for task in some]
+    if not part:
+        raise ProblemError(_nothing(request))
 
 
 def _chosen(request: Request) -> list[Statement]:
@@ -329,9 +339,7 @@ def _by_solver(request: Request, statement: Statement) -> Iterator[Run]:
                 yield replace(run, solver=solver)
 
 
-def _at_random(
-    request: Request, chosen: list[Statement], tell: Callable[[str], None]
-) -> Iterator[Task]:
+def _at_random(request: Request, chosen: list[Statement]) -> Iterator[Task]:
     """Random trials: no true statement may be refuted, and few be left undecided.
 
     A solver of the user's stands in each of them for the one that was drawn.
@@ -343,8 +351,7 @@ def _at_random(
     only = named or ({name for s in chosen for name in s.solvers} if narrowed else None)
     drawn = random_trials(request.seed or 0, request.edges, only)
     allowed = (trial for trial in drawn if request.allows(trial.problem))
-    for k, trial in enumerate(islice(allowed, request.random)):
-        tell(f"{k:,} of {request.random:,} runs are planned")
+    for trial in islice(allowed, request.random):
         drawn_one = Registered(trial.solver)
         # The options of the user's are its own.
         solver = drawn_one if request.file is None else Registered(drawn_one.name)

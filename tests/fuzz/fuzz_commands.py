@@ -18,7 +18,6 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,7 +27,6 @@ import click
 import numpy as np
 
 from gammabar.harness.cli import cli, main
-from gammabar.harness.run.random_runs import random_trials
 from gammabar.harness.run.sandbox import _decode, _encode, _NoMessage
 from gammabar.harness.run.tasks import open_solver, reference
 from gammabar.harness.run.user_files import read_solver
@@ -156,8 +154,6 @@ gammabar.harness.power.matrix
     _would,
 ) | {
     "side_by_side.document.measure": lambda *_, **__: json.loads(_bench()),
-    # Of however many random runs that are asked for, the first are planned.
-    "gammabar.harness.run.random_runs.random_trials": lambda *a: islice(random_trials(*a), 50),
 }
 
 

@@ -13,7 +13,8 @@ from xml.etree import ElementTree
 import pytest
 
 from gammabar.harness.registry import load_statements
-from gammabar.harness.run import engine
+from gammabar.harness.run import engine, random_runs
+from gammabar.harness.run.engine import Request, make_plan
 from gammabar.harness.verify.numbers import at_least, fact
 from gammabar.harness.verify.statement import direct, per_iterate
 
@@ -281,3 +282,22 @@ def test_list_statements_that_are_chosen(gammabar, options, fits):
 )
 def test_lists_that_cannot_be_had(refused, words, said):
     assert said in refused("list", *words.split())
+
+
+def test_random_runs_begin_while_others_are_planned(monkeypatch, verify):
+    request, drawn, draws = Request(random=12), [], random_runs.random_trials
+    whole = make_plan(request)
+    monkeypatch.setattr(engine, "PART", 3)
+    monkeypatch.setattr(
+        random_runs, "random_trials", lambda *a: (drawn.append(t) or t for t in draws(*a))
+    )
+    parts = engine.plan_in_parts(request)
+    first = next(parts)
+    assert len(first) == 3
+    assert len(drawn) < 12
+    assert [*first, *(task for part in parts for task in part)] == whole
+    code, document = verify("--random", "12")
+    assert code == 0
+    results = document["results"]
+    ran = {(r["problem"], r["solver"], r["iterations"], r["seed"]) for r in results}
+    assert ran == {(t.run.problem, t.run.by, t.run.iterations, t.run.seed) for t in whole}
