@@ -39,12 +39,13 @@ def mistakes() -> int:
 def readme() -> str:
     """The README, with the counts as the registry has them."""
     substance, misprint, edge, transcription = (len(some) for some in refuted().values())
+    every = substance + misprint + edge + transcription
     counts = (
-        f"{substance} statements are false as stated, {misprint} have a misprint, {edge} fail in an"
-        f" edge case and {transcription} may be slips of the transcription,"
-        f"\n{mistakes()} mistakes in all"
+        f"{every} statements are false as printed, by {mistakes()} mistakes: {substance} are false"
+        f" as stated, {misprint} have a misprint,\n{edge} fail in an edge case and"
+        f" {transcription} may be slips of the transcription"
     )
-    pattern = r"\d+ statements are false as stated.*?mistakes in all"
+    pattern = r"\d+ statements are false as printed.*?slips of the transcription"
     return re.sub(pattern, counts, README.read_text(encoding="utf-8"), count=1, flags=re.DOTALL)
 
 

@@ -70,7 +70,7 @@ def falsify_command(o: Any) -> int:
     Hypothesis generates small data sets, problems of every family and inputs of the statement,
     moves towards a violation, and shrinks what it finds. A refutation is proved; a search without
     one proves nothing. Exit code 1: a statement was refuted that is expected to hold (your own
-    conjectures are). Exit code 2: every run failed.
+    conjectures are). Exit code 2: no run was decided.
     """
     refs, _ = open_papers(o.paper)
     chosen = as_solvers(o.solver, o.solver_file)
@@ -163,7 +163,7 @@ def _many(batch: Batch, as_json: bool) -> int:
         for name in batch.unexpected:
             say(f"{name} is refuted, though the registry says that it holds")
         for name in batch.failed:
-            say(f"{name}: every run failed, so nothing is known", err=True)
+            say(f"{name}: runs failed, and none was decided, so nothing is known", err=True)
     return 1 if batch.unexpected else 2 * bool(batch.failed)
 
 

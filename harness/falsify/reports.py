@@ -135,7 +135,7 @@ class Batch:
         #: Reports that count, and other reports of the file.
         self.kept: dict[str, dict[str, Any]] = {}
         self.others = {} if path is None else _read_many(path)
-        #: Statements of which every run failed.
+        #: Statements of which some run failed and none was decided.
         self.failed: list[str] = []
         self.keys = {s.id: search_key(s, solvers_of(s, solvers), refs) for s in self.statements}
         for name, key in self.keys.items():

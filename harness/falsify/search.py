@@ -67,7 +67,7 @@ class Report:
 
     @property
     def nothing_ran(self) -> bool:
-        """Whether every run to which the statement applies failed: nothing is known of it."""
+        """Whether some run failed and none was decided: nothing is known of the statement."""
         return bool(self.failed) and (self.best is None or self.best.score == -np.inf)
 
 

@@ -37,7 +37,7 @@ def test_the_page_of_errata_is_what_the_registry_says():
     errata = script("docs/errata.py")
     assert errata.PAGE.read_text(encoding="utf-8") == errata.page(), "run python docs/errata.py"
     assert errata.README.read_text(encoding="utf-8") == errata.readme()
-    assert errata.readme().count(f"{errata.mistakes()} mistakes in all") == 1
+    assert errata.readme().count(f"by {errata.mistakes()} mistakes: ") == 1
 
 
 def test_what_is_refuted_says_why_and_what_survives():
