@@ -2,16 +2,11 @@
 
 import sys
 
-
-def main() -> None:
-    """Import the command line and run it; an interrupt meanwhile is one sentence as well."""
-    try:
-        from gammabar.harness.cli import main as run
-    except KeyboardInterrupt:
-        sys.stderr.write("gammabar: interrupted\n")
-        sys.exit(130)
-    run()
-
+try:
+    from gammabar.harness.cli import main
+except KeyboardInterrupt:  # as `main` says it later
+    sys.stderr.write("gammabar: interrupted\n")
+    sys.exit(130)
 
 if __name__ == "__main__":
     main()

@@ -21,7 +21,7 @@ from flint import arb
 
 from gammabar.harness.verify.certified import TooLarge
 from gammabar.harness.verify.context import Case, positive
-from gammabar.harness.verify.iterate import Unclaimed, View, claimed_numbers
+from gammabar.harness.verify.iterate import NotFinite, Unclaimed, View, claimed_numbers
 from gammabar.harness.verify.numbers import (
     DOUBT,
     HOLDS,
@@ -469,7 +469,10 @@ def _no_end(last: View, solvers: tuple[str, ...]) -> str:
     if solvers and not any(halt in reasons for reasons in ends):
         return f"and the method does not end in its paper, with {halt!r} or otherwise"
     if halt == "separated":
-        separated = last.first_known(lambda view: view.separates)[1]
+        try:
+            separated = last.first_known(lambda view: view.separates)[1]
+        except NotFinite as unknown:
+            return f"and {unknown}"
         return "" if separated else "and the last one does not separate the data"
     if halt == "certificate":
         return _no_certificate(last)

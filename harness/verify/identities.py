@@ -103,17 +103,20 @@ def same(
     return zero(weighted_sum(1.0, left, -factor, right), left, what, more)
 
 
-def moved(now: Vec, before: Vec, step: Vec, what: str, more: float = 0.0) -> Relation:
+def moved(
+    now: Vec, before: Vec, step: Vec, what: str, more: float = 0.0, *, summed: bool = True
+) -> Relation:
     """now = before + step, as in `same`; rounding must be small beside the step."""
-    return zero(weighted_sum(1.0, now, -1.0, before, -1.0, step), step, what, more)
+    return zero(weighted_sum(1.0, now, -1.0, before, -1.0, step), step, what, more, summed=summed)
 
 
-def zero(gap: Vec, about: Vec, what: str, more: float = 0.0) -> Relation:
+def zero(gap: Vec, about: Vec, what: str, more: float = 0.0, *, summed: bool = True) -> Relation:
     """A sum of vectors is zero, up to the rounding that a right solver cannot avoid.
 
     Delivered iterates are among the terms of `gap`. Rounding must be small beside `about` for the
     comparison to tell something: the step, where the others are iterates. `more` is what the solver
-    may be off besides: numbers that it has carried along in doubles.
+    may be off besides: numbers that it has carried along in doubles. `about` is `summed` if it may
+    be what is left of a sum over all rows, and not if it is one row or comes of terms of `gap`.
 
     Write E for ``gap.err``, T for ``gap.terms()`` and u for the unit roundoff. The delivered
     iterates are exactly the numbers they are, so gap is the rounding of the step to the last of
@@ -129,7 +132,7 @@ def zero(gap: Vec, about: Vec, what: str, more: float = 0.0) -> Relation:
     """
     terms = gap.terms()
     allowance = 4 * (gap.err + more) + 32 * ROUNDOFF * (terms + gap.err)
-    size = size_of(about.norm(), gap.space.long_sum + terms)
+    size = size_of(about.norm(), gap.space.long_sum * summed + terms)
     return Relation(gap.norm(), ZERO, "==", allowance, size, what)
 
 

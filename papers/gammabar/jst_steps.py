@@ -142,7 +142,7 @@ def _ascent_step(it, c):
         # ‖u‖² too is kept by addition; it matters where a point may be longer than one.
         size = (it.space.dimension + 8) * seen.scale * max(seen.scale, 1.0)
         more = roundoff(2 * size, it.t + 1)
-        yield zero(seen.v - point, point - start, "v_t is the projected step", more)
+        yield zero(seen.v - point, point - start, "v_t is the projected step", more, summed=False)
     if seen.total is not None and getattr(c.solver, "averaged", True):
         mean = seen.total * (number(1) / it.t)
         more = roundoff(mean.size(), it.t + 1)
@@ -181,7 +181,8 @@ def _sampling_step(it, c):
     last = c.history(_Sampled).last
     if last is not None:
         before, step = last
-        yield moved(it.here, before, step, f"w_t is the step from w_(t−1), t = {it.t}")
+        what = f"w_t is the step from w_(t−1), t = {it.t}"
+        yield moved(it.here, before, step, what, summed=False)
     yield same_softmax(it, it.claim("dual"), (it.t + 1) * float(c.solver.step))
 
 

@@ -56,12 +56,14 @@ def _empty(it: View) -> Trit:
     return False if exact and bool(misclassified(it)[0].any()) else None
 
 
-def _moved(now: View, before: View, step: Vec, more: float = 0.0) -> Relation:
+def _moved(
+    now: View, before: View, step: Vec, more: float = 0.0, *, summed: bool = True
+) -> Relation:
     """w_t is w_{t−1} and a step."""
     if (zero := only_zeros(now)) is not None:
         return zero
     what = "‖w_t − step from w_(t−1)‖"
-    return moved(now.here, before.here, step, what, more + least(now.space))
+    return moved(now.here, before.here, step, what, more + least(now.space), summed=summed)
 
 
 @_steps("tyurin.lr-gd.step", "Tyurin (2024), (LR+GD) and (3): the step as printed", LR_GD)
@@ -249,7 +251,7 @@ def _row_step(now, before, c):
         yield fact(not now.w.any(), "from w = 0 a row that is 0 leads nowhere")
     else:
         step = nothing if row is None else row_vector(before, row)
-        yield _moved(now, before, step, seen.off(now))
+        yield _moved(now, before, step, seen.off(now), summed=False)
     if row is not None:
         yield is_misclassified(before, row, "the row that is added is in S_t, up to rounding")
 

@@ -45,6 +45,8 @@ FOUND = [
     ("", 97, 442),  # the square of an enclosure is below the smallest double
     ("", 97, 84),  # a bound that overflows: nothing is said
     ("normalized_perceptron", 4202, 120),  # a row that is 0, taken every time
+    ("perceptron", 203, 58),  # the step from 0 is lost, of a row of 10^-463 of the longest
+    ("", 203, 452),  # the same for a sum of rows that are all short
     ("boosting", 7, 8),  # ε_t of a round without mistakes is not looked at
     ("boosting", 7, 21),  # α_t may be anything where ε_t is small
     ("boosting", 2027, 0),  # another weak learner is to find the best stump

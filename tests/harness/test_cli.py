@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 
 import click
 import numpy as np
@@ -264,17 +265,16 @@ def test_an_interrupted_oracle_says_what_it_knows(gammabar, monkeypatch):
 
 
 def test_an_interrupt_while_modules_are_imported_is_one_sentence(capsys, monkeypatch):
-    from gammabar.__main__ import main as start
-
     class Interrupted:
         def find_spec(self, name, *_):
             if name == "gammabar.harness.cli":
                 raise KeyboardInterrupt
 
-    for name in [name for name in sys.modules if name.startswith("gammabar.harness.cli")]:
+    ours = ("gammabar.harness.cli", "gammabar.__main__")
+    for name in [name for name in sys.modules if name.startswith(ours)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [Interrupted(), *sys.meta_path])
     with pytest.raises(SystemExit) as ended:
-        start()
+        import_module("gammabar.__main__")
     assert ended.value.code == 130
     assert capsys.readouterr().err == "gammabar: interrupted\n"

@@ -245,6 +245,19 @@ def test_after_the_first_separation_nothing_is_claimed():
         assert gb.verify(After, problem, name, iterations=5)[0].verdict != "refuted"
 
 
+def test_whether_an_end_is_one_may_not_be_known():
+    """The run is said to end because w_0 separates, and its scores are larger than any double."""
+
+    class Ended:
+        def iterates(self, problem: Any, rng: Any) -> Any:
+            yield Iterate(0, np.array([1e200]), extra={"halt": "separated"})
+
+    problem = gb.from_arrays([[1e200], [-1e200]], [1, -1])
+    (verdict,) = gb.verify(Ended, problem, "tyurin.eq6", iterations=5)
+    assert verdict.verdict == "undecided"
+    assert "the scores of w_0 leave the range of doubles" in verdict.reason
+
+
 # --- options -------------------------------------------------------------------------------------
 
 ODD = [-1.0, 0.0, 0.9, 1.0, 30.0, 1e300, np.inf, np.nan, "x", [1.0], np.array([1.0, 2.0])]
