@@ -37,7 +37,7 @@ from gammabar.harness.verify.numbers import (
     total,
     within,
 )
-from gammabar.problems import KernelProblem
+from gammabar.problems import KernelProblem, Problem
 
 # Weights that a solver claims
 
@@ -208,9 +208,15 @@ def ended(it: View, k: int) -> list[Relation]:
     if it.extra.get("halt") != "separated":
         return []
     what = "the method halts, so Gα_k > 0"
-    if not it.w.any():  # no rounding makes a score of the origin positive
-        return [fact(False, what)]
+    if not it.w.any():  # no rounding makes a score of the origin positive; w may be a lost row
+        return [fact(None if k and _loses_a_row(it.case.problem) else False, what)]
     return [below(0, it.smallest, what, allowance=slack(it, k))]
+
+
+def _loses_a_row(problem: Problem) -> bool:
+    """Whether a row that is not 0 is 0 in doubles, in the units of this view."""
+    raw = problem.raw()
+    return any(raw.row(i).any() and not problem.row(i).any() for i in range(problem.n))
 
 
 # Equality up to rounding

@@ -251,7 +251,7 @@ def _row_step(now, before, c):
         yield fact(not now.w.any(), "from w = 0 a row that is 0 leads nowhere")
     else:
         step = nothing if row is None else row_vector(before, row)
-        yield _moved(now, before, step, seen.off(now), summed=False)
+        yield _moved(now, before, step, seen.off(now), summed=row is None)
     if row is not None:
         yield is_misclassified(before, row, "the row that is added is in S_t, up to rounding")
 
