@@ -181,9 +181,21 @@ def field(cell: Cell, without: Sequence[str] = ()) -> Field:
 
 
 def tables(results: list[dict[str, Any]]) -> list[Table]:
-    """One row per cell, and how often the proof wins."""
+    """One row per cell, without and with an intercept, and how often the proof wins in all."""
+    if not results:
+        return []
+    notes = [_summary(results, SEARCH), _summary(results, SVC), *named(results[0]["rows"])]
+    plain = [result for result in results if not result["intercept"]]
+    free = [result for result in results if result["intercept"]]
+    return [
+        _table("without intercept", plain, notes),
+        *([_table("with an intercept", free, [])] if free else []),
+    ]
+
+
+def _table(kind: str, results: list[dict[str, Any]], notes: list[str]) -> Table:
     rivals = [row["name"] for row in results[0]["rows"][1:]] if results else []
-    columns = ("data", "n × d", "intercept", "support", "with proof")
+    columns = ("data", "n × d", "support", "with proof", *(f"÷ {name}" for name in rivals))
     rows = []
     for result in results:
         times = {row["name"]: row["computing"] for row in result["rows"]}
@@ -192,16 +204,13 @@ def tables(results: list[dict[str, Any]]) -> list[Table]:
             (
                 result["data"] + ("" if result["separable"] else ", inseparable"),
                 size,
-                "free" if result["intercept"] else "none",
                 f"{result['support']}",
                 duration(times[OURS]),
                 *(_cell(row, times[OURS]) for row in result["rows"][1:]),
             )
         )
-    notes = [_summary(results, SEARCH), _summary(results, SVC)]
-    notes += named(results[0]["rows"]) if results else []
-    title = "Processor time with proof, and divided by that of others (below 1×: faster)"
-    return [Table(title, (*columns, *(f"÷ {name}" for name in rivals)), rows, notes)]
+    title = f"Processor time with proof, {kind}, and divided by that of others (below 1×: faster)"
+    return Table(title, columns, rows, notes)
 
 
 def _cell(row: dict[str, Any], ours: float | None) -> str:

@@ -247,4 +247,5 @@ def _draws(it, c):
     yield at_most(c.history(_Draws).value, bound, "ln Σ_k Π_s r_s[i_s]/q_s[i_s] ≤ ln(10/δ)")
     # The row that is said to be drawn must be the one that the step takes.
     before, step = c.history(_Sampled).last
-    yield moved(it.here, before, step, "the row drawn is the one of the step to w_t")
+    what = "the row drawn is the one of the step to w_t"
+    yield moved(it.here, before, step, what, summed=False)

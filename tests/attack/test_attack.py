@@ -47,6 +47,7 @@ FOUND = [
     ("normalized_perceptron", 4202, 120),  # a row that is 0, taken every time
     ("perceptron", 203, 58),  # the step from 0 is lost, of a row of 10^-463 of the longest
     ("", 203, 452),  # the same for a sum of rows that are all short
+    ("", 303, 714),  # and for the row that is said to be drawn
     ("normalized_perceptron", 201, 942),  # w is a row that underflows, and separates
     ("boosting", 7, 8),  # ε_t of a round without mistakes is not looked at
     ("boosting", 7, 21),  # α_t may be anything where ε_t is small
