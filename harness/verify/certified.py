@@ -221,8 +221,10 @@ class LinearSpace(_Space):
 
     @cached_property
     def _bits(self) -> int:
-        """Doubles round no sum of products of a row with integers of at most so many bits; 0 if
-        rows are no integers, or few enough to be kept as a matrix."""
+        """Doubles do not round sums of products of a row with integers of at most so many bits.
+
+        0 unless the entries of rows are integers, and too many to be kept as a matrix.
+        """
         problem = self.problem
         known = isinstance(problem, DenseProblem | SparseProblem)
         if not known or self.n * self.dimension <= _MATRIX:

@@ -325,7 +325,7 @@ def expected_value(values: Sequence[Number], most: Number | float) -> Number:
     if n < 2 or any(value < 0 or value > most for value in values):
         raise ValueError(f"expected_value needs two or more values in [0, {middle(most):g}]")
     mean = total(values) / n
-    # From above: around zero, Arb's powers and roots are no numbers.
+    # Bounded from above, since Arb's roots of balls around zero are NaN.
     variance = number(upper(total((v - mean) * (v - mean) for v in values) / (n - 1)))
     surety = log(4 / number(CHANCE))
     spread = sqrt(2 * variance * surety / n) + 7 * most * surety / (3 * (n - 1))

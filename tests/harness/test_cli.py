@@ -274,7 +274,7 @@ def test_an_interrupt_while_modules_are_imported_is_one_sentence(capsys, monkeyp
     for name in [name for name in sys.modules if name.startswith(ours)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "meta_path", [Interrupted(), *sys.meta_path])
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises((SystemExit, KeyboardInterrupt)) as ended:
         import_module("gammabar.__main__")
-    assert ended.value.code == 130
+    assert getattr(ended.value, "code", None) == 130
     assert capsys.readouterr().err == "gammabar: interrupted\n"
